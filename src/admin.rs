@@ -1,0 +1,1 @@
+//! L5: management over HTTP.

@@ -1,0 +1,1 @@
+//! The method: which member gets a new client.

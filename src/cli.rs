@@ -1,0 +1,1 @@
+//! L5: the command line.

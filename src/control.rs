@@ -1,0 +1,126 @@
+//! L4: the one writer. [`Handle`] is the only way in: every front end speaks [`Command`] and reads a [`World`], so that
+//! validation, authorisation and audit happen once.
+
+pub mod clock;
+pub mod command;
+pub mod journal;
+pub mod reactor;
+pub mod store;
+
+use std::sync::Arc;
+
+use tokio::sync::{broadcast, mpsc};
+
+use crate::config::Source;
+use crate::model::Model;
+use crate::model::id::Name;
+use crate::model::state::StateView;
+use crate::model::time::{Now, Wall};
+use crate::snapshot::{Cell, Snapshot};
+
+pub use command::{Command, Done, Refusal};
+pub use journal::{JournalEntry, JournalQuery};
+
+/// The front ends' end of the reactor. Cheap to clone.
+#[derive(Clone)]
+pub struct Handle {
+    pub(crate) requests: mpsc::Sender<Request>,
+    pub(crate) cell: Arc<Cell>,
+    pub(crate) events: broadcast::Sender<Arc<Event>>,
+}
+
+/// What the reactor is asked.
+pub enum Request {
+    Command {
+        actor: Name,
+        command: Command,
+        answer: tokio::sync::oneshot::Sender<Result<Done, Refusal>>,
+    },
+    /// Runs on the reactor, between two steps.
+    Read(Box<dyn FnOnce(&World<'_>) + Send>),
+}
+
+/// A consistent look at everything, between two steps.
+pub struct World<'a> {
+    pub now: Now,
+    pub model: &'a Arc<Model>,
+    pub view: &'a StateView,
+    pub config: &'a ConfigStatus,
+    /// The texts that the running configuration was loaded from.
+    pub sources: &'a [Source],
+    pub snapshot: &'a Snapshot,
+    pub status: &'a RunStatus,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct ConfigStatus {
+    /// Of the running configuration.
+    pub hash: Name2,
+    /// Of FILE as last read or written.
+    pub saved_hash: Name2,
+    pub unsaved: bool,
+    /// FILE.
+    pub path: Option<std::path::PathBuf>,
+    pub warnings: Vec<String>,
+    pub loaded_at: Wall,
+}
+
+type Name2 = String;
+
+#[derive(Clone, Debug, Default)]
+pub struct RunStatus {
+    pub started_at: Wall,
+    /// Between the stop signal and the end.
+    pub draining: bool,
+    /// The first round of probes is over and the first serving snapshot is published.
+    pub ready: bool,
+    /// The last write to disk failed or took too long: what is published may not survive a power loss.
+    pub not_durable: Option<String>,
+    /// Probe samples dropped because they were taken too late.
+    pub late_samples_total: u64,
+    pub journal_entries: u64,
+}
+
+/// Something that happened, as `/events` sends it.
+#[derive(Clone, Debug)]
+pub struct Event {
+    /// Strictly increasing within a process.
+    pub id: u64,
+    pub at: Wall,
+    pub record: Arc<crate::model::event::Record>,
+}
+
+// === impl Handle ===
+
+impl Handle {
+    /// Carries out `command` for `actor`. Answers after the engine step is durable and published: a read, a connection
+    /// or a query that follows sees it.
+    pub async fn command(&self, actor: Name, command: Command) -> Result<Done, Refusal> {
+        let (answer, done) = tokio::sync::oneshot::channel();
+        self.requests.send(Request::Command { actor, command, answer }).await.map_err(|_| Refusal::Stopping)?;
+        done.await.map_err(|_| Refusal::Stopping)?
+    }
+
+    /// Reads the world between two steps.
+    pub async fn read<T: Send + 'static>(
+        &self,
+        f: impl FnOnce(&World<'_>) -> T + Send + 'static,
+    ) -> Result<T, Refusal> {
+        let (answer, done) = tokio::sync::oneshot::channel();
+        let read = Box::new(move |world: &World<'_>| {
+            let _ = answer.send(f(world));
+        });
+        self.requests.send(Request::Read(read)).await.map_err(|_| Refusal::Stopping)?;
+        done.await.map_err(|_| Refusal::Stopping)
+    }
+
+    /// Everything that happens from now on.
+    pub fn events(&self) -> broadcast::Receiver<Arc<Event>> {
+        self.events.subscribe()
+    }
+
+    /// What traffic reads right now.
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        self.cell.load_full()
+    }
+}

@@ -1,0 +1,110 @@
+//! The vocabulary of all front ends: commands by name, and why one may be refused.
+
+use std::time::Duration;
+
+use crate::config::Problem;
+use crate::model::id::{Name, ObjectRef};
+use crate::model::scenario::Mode;
+use crate::model::time::Wall;
+
+/// What a front end may ask for. Objects by name: ids belong to one model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Command {
+    Disable {
+        object: ObjectRef,
+        delay: Option<Duration>,
+        graceful: bool,
+        note: Note,
+        /// Answer when it is out of service; at most this long.
+        wait: Option<Duration>,
+    },
+    Enable {
+        object: ObjectRef,
+        note: Note,
+    },
+    SetModes {
+        scenario: Name,
+        activate: Option<Mode>,
+        deactivate: Option<Mode>,
+        override_guard: bool,
+        /// Refuse where the state has moved on since the caller looked.
+        if_seq: Option<u64>,
+        note: Note,
+    },
+    SetSwitch {
+        switch: Name,
+        value: bool,
+        note: Note,
+    },
+    /// A check or a service; `None` ends the force.
+    Force {
+        object: ObjectRef,
+        up: Option<bool>,
+        note: Note,
+    },
+    /// Replaces the whole running configuration; all or nothing.
+    ApplyConfig {
+        text: String,
+        format: Format,
+        dry_run: bool,
+    },
+    /// Takes FILE again.
+    Reload,
+    /// Writes the running configuration to FILE.
+    Save,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    Toml,
+    Json,
+}
+
+/// Why, and until when.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Note {
+    pub reason: Option<Name>,
+    pub expires: Option<Expiry>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expiry {
+    At(Wall),
+    After(Duration),
+}
+
+/// A command that was carried out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Done {
+    /// For the operator: taking the last UP member, forcing against a true condition, …
+    pub warnings: Vec<String>,
+    /// The generation that shows it.
+    pub generation: u64,
+    /// `ApplyConfig` and `Reload`: what changed, a line each.
+    pub changes: Vec<String>,
+    /// `Disable` with `wait`: still draining when the wait ended.
+    pub still_draining: Vec<String>,
+}
+
+/// A valid request that we decline, or one that names nothing.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum Refusal {
+    #[error("no {0} of this name")]
+    Unknown(ObjectRef),
+    /// One direction `on` while the other shows a spent `on`: says what would do what was meant.
+    #[error("{0}")]
+    WouldBeStuck(String),
+    #[error("{0}")]
+    Conflict(String),
+    #[error("{0}")]
+    Invalid(String),
+    #[error("the configuration has {} problems", .0.len())]
+    BadConfig(Vec<Problem>),
+    /// FILE cannot be read or written, the disk does not answer.
+    #[error("{0}")]
+    Disk(String),
+    #[error("not available in this build: {0}")]
+    NotInThisBuild(String),
+    #[error("the appliance is stopping")]
+    Stopping,
+}

@@ -1,0 +1,1 @@
+//! Authoritative DNS: `wire` (parse and write messages), `answer` (pure: query + snapshot → reply), `serve` (sockets).

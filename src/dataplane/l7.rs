@@ -1,0 +1,1 @@
+//! L7: HTTP/1.1 through pingora behind our own listeners.

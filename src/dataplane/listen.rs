@@ -1,0 +1,1 @@
+//! Sockets that come and go with the snapshot.

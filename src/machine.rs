@@ -1,0 +1,72 @@
+//! L1, verbs: the state machines. Pure and synchronous: no I/O, no clock, no randomness. The engine is handed an input
+//! and the time, and returns effects; its [`StateView`](crate::model::state::StateView) says how everything stands.
+//!
+//! Order inside a step is fixed: checks → board → services → vservers → scenarios. No machine calls another;
+//! [`engine`] reads top to bottom like the picture in `lib.rs`. Time never runs back. Timers that are due are worked
+//! off before the input, so that a step at a later time gives the same result as a punctual wake and then the input.
+
+pub mod board;
+pub mod check;
+pub mod condition;
+pub mod datacenter;
+pub mod engine;
+pub mod invariant;
+pub mod scenario;
+pub mod service;
+pub mod vserver;
+pub mod window;
+
+pub use engine::Engine;
+
+use std::sync::Arc;
+
+use crate::model::Model;
+use crate::model::event::{Act, AdminIntent, BoardRecord, GuardResult, Observation, Record, Verdict};
+use crate::model::id::{CheckId, ScenarioId};
+use crate::model::scenario::Direction;
+use crate::model::state::{Override, OverrideKey, Saved, SavedScenario};
+use crate::model::time::Tick;
+
+/// What an engine can be told.
+#[derive(Clone, Debug)]
+pub enum Input {
+    /// What was saved. At most once, before the first `Adopt`.
+    Restore(Saved),
+    /// A new intention. Rows, drains, holds and counters of what has not changed survive.
+    Adopt(Arc<Model>),
+    Verdict {
+        check: CheckId,
+        verdict: Verdict,
+    },
+    Admin {
+        act: Act,
+        intent: AdminIntent,
+    },
+    Observed(Observation),
+    Guard(GuardResult),
+    /// A row of the board as the journal recorded it. An engine that has seen one takes rows from the journal only:
+    /// this is how `replay` works.
+    Board(BoardRecord),
+    /// Time has passed: work off the timers.
+    Wake,
+}
+
+/// What the engine wants done, in order.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Effect {
+    /// Take the next sample of a check at `due`. Replaces an earlier order for the same check.
+    Probe { check: CheckId, due: Tick },
+    /// Run a guard and feed its result with this attempt number. `None` of a kind this build can run: answer
+    /// `CannotTell`.
+    Guard { scenario: ScenarioId, direction: Direction, attempt: u64 },
+    /// Stop running a guard: its attempt is over.
+    CancelGuard { scenario: ScenarioId, attempt: u64 },
+    /// Something happened: journal it, send it as an event.
+    Record(Record),
+    /// Make durable before the next publication.
+    SaveScenario(Box<SavedScenario>),
+    /// Make durable before the next publication; `None` deletes.
+    SaveOverride(OverrideKey, Option<Override>),
+    /// The view changed in a way that the data plane or an operator can see. Last effect of a step, at most once.
+    Publish,
+}

@@ -1,0 +1,1 @@
+//! The board: one row for each predicate or measure that a condition uses.

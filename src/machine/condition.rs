@@ -1,0 +1,1 @@
+//! Holds: when a qualified term becomes true.

@@ -1,0 +1,182 @@
+//! L0, nouns: the validated, resolved intention. A [`Model`] cannot be wrong: every reference is an id of its own
+//! tables, every number is in range, no chain or scenario loops. `config` makes it from text and prints it back.
+
+pub mod check;
+pub mod condition;
+pub mod event;
+pub mod fault;
+pub mod id;
+pub mod net;
+pub mod rule;
+pub mod scenario;
+pub mod service;
+pub mod state;
+pub mod time;
+pub mod vserver;
+pub mod zone;
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use check::{Check, Monitor};
+use condition::Term;
+use id::{
+    CheckId, CriterionId, DatacenterId, GroupId, Kind, MonitorId, Name, QueryId, RuleId, ScenarioId, ServerId,
+    ServiceId, SwitchId, TimeWindowId, TriggerId, VserverId, WatchedId,
+};
+use rule::{Criterion, Rule};
+use scenario::{Datacenter, Pair, Query, Scenario, Secret, Switch, TimeWindow, Trigger};
+use service::{Server, Service, ServiceGroup};
+use vserver::Vserver;
+use zone::{Dns, Zone};
+
+/// The whole appliance as intended. Tables are in the order of the names (maps of the configuration have no order);
+/// lists inside objects keep theirs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Model {
+    pub appliance: Appliance,
+    pub admin: Admin,
+    pub features: Features,
+    pub journal: Journal,
+    pub monitors: Vec<Monitor>,
+    pub checks: Vec<Check>,
+    pub servers: Vec<Server>,
+    pub services: Vec<Service>,
+    pub groups: Vec<ServiceGroup>,
+    pub vservers: Vec<Vserver>,
+    pub criteria: Vec<Criterion>,
+    pub rules: Vec<Rule>,
+    pub time_windows: Vec<TimeWindow>,
+    pub switches: Vec<Switch>,
+    pub triggers: Vec<Trigger>,
+    pub queries: Vec<Query>,
+    pub scenarios: Vec<Scenario>,
+    /// All scenarios so that each stands after those that its conditions name.
+    pub scenario_order: Vec<ScenarioId>,
+    pub datacenters: Vec<Datacenter>,
+    pub pairs: Vec<Pair>,
+    pub dns: Dns,
+    pub zones: Vec<Zone>,
+    /// Terms that rules and records read.
+    pub watched: Vec<Term>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Appliance {
+    /// Part of every id that may travel. Default `bascule`.
+    pub name: Name,
+    /// The data centre this box stands in.
+    pub site: Option<Name>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Admin {
+    /// Default 127.0.0.1:9080.
+    pub listen: SocketAddr,
+    pub users: Vec<User>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct User {
+    pub name: Name,
+    pub role: Role,
+    pub password: PasswordHash,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PasswordHash {
+    /// `$argon2id$…`
+    Inline(Name),
+    From(Secret),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Role {
+    ReadOnly,
+    Operator,
+    Superuser,
+}
+
+/// NetScaler's features. A vserver is DOWN while `lb` is off; DNS is not answered while `gslb` is off. Default: on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Features {
+    pub lb: bool,
+    pub gslb: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Journal {
+    /// Default 400 d.
+    pub keep: Duration,
+    /// Bytes; default 1 GiB.
+    pub size: u64,
+}
+
+/// Lookup by name; the tables are sorted, so it is a binary search (services: groups' members too).
+macro_rules! lookup {
+    ($($(#[$doc:meta])* $method:ident, $table:ident, $id:ident);+ $(;)?) => {$(
+        $(#[$doc])*
+        pub fn $method(&self, name: &str) -> Option<$id> {
+            self.$table.binary_search_by(|o| (*o.name).cmp(name)).ok().map($id::from_index)
+        }
+    )+};
+}
+
+// === impl Model ===
+
+impl Model {
+    lookup! {
+        monitor_id, monitors, MonitorId;
+        check_id, checks, CheckId;
+        server_id, servers, ServerId;
+        service_id, services, ServiceId;
+        group_id, groups, GroupId;
+        vserver_id, vservers, VserverId;
+        criterion_id, criteria, CriterionId;
+        rule_id, rules, RuleId;
+        time_window_id, time_windows, TimeWindowId;
+        switch_id, switches, SwitchId;
+        trigger_id, triggers, TriggerId;
+        query_id, queries, QueryId;
+        scenario_id, scenarios, ScenarioId;
+        datacenter_id, datacenters, DatacenterId;
+    }
+
+    pub fn check(&self, id: CheckId) -> &Check {
+        &self.checks[id.index()]
+    }
+
+    pub fn service(&self, id: ServiceId) -> &Service {
+        &self.services[id.index()]
+    }
+
+    pub fn vserver(&self, id: VserverId) -> &Vserver {
+        &self.vservers[id.index()]
+    }
+
+    pub fn scenario(&self, id: ScenarioId) -> &Scenario {
+        &self.scenarios[id.index()]
+    }
+
+    pub fn watched_term(&self, id: WatchedId) -> &Term {
+        &self.watched[id.index()]
+    }
+
+    /// Whether an object of this kind and name exists.
+    pub fn has(&self, kind: Kind, name: &str) -> bool {
+        match kind {
+            Kind::Check => self.check_id(name).is_some(),
+            Kind::Server => self.server_id(name).is_some(),
+            Kind::Service => self.service_id(name).is_some(),
+            Kind::ServiceGroup => self.group_id(name).is_some(),
+            Kind::Vserver => self.vserver_id(name).is_some(),
+            Kind::Scenario => self.scenario_id(name).is_some(),
+            Kind::Switch => self.switch_id(name).is_some(),
+        }
+    }
+
+    /// The backups of a vserver in order, itself excluded; at most 10 and without a loop (checked at load).
+    pub fn backup_chain(&self, id: VserverId) -> impl Iterator<Item = VserverId> + '_ {
+        std::iter::successors(self.vserver(id).backup, |&v| self.vserver(v).backup)
+    }
+}

@@ -1,0 +1,283 @@
+//! Health checks. One table for three origins: checks that the operator wrote (`[check.NAME]`), monitors bound to a
+//! service (one instance per service and monitor), and targets of data-centre access lists. Each is probed once per
+//! interval however many refer to it.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::condition::Signal;
+use super::id::{DatacenterId, MonitorId, Name, ServiceId};
+
+/// A check as it is probed and judged.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Check {
+    /// User checks: their name. Monitor instances: `SERVICE:MONITOR`. Targets: `dc:NAME.wan#0`.
+    pub name: Name,
+    pub origin: Origin,
+    pub probe: Probe,
+    pub schedule: Schedule,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    User,
+    Monitor { monitor: MonitorId, service: ServiceId },
+    Target { datacenter: DatacenterId, signal: Signal, index: u32 },
+}
+
+/// When samples are taken and how many decide.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Schedule {
+    /// Start to start. 20 ms..=1 h (monitors: NetScaler's default 5 s; checks: 5 s).
+    pub interval: Duration,
+    /// A sample without an answer by then has failed. Less than `interval`; default 2 s.
+    pub timeout: Duration,
+    /// Passed samples in a row that bring it up. 1..=127 (monitor: `success_retries`, default 1; check: 3).
+    pub rise: u32,
+    /// Failed samples in a row that take it down. 1..=127 (monitor: `retries`, default 3; check: 3).
+    pub fall: u32,
+    /// NetScaler's `failureRetries`: with `Some(m)`, `m` failures among the last `fall` samples take it down; m < fall.
+    pub fall_among: Option<u32>,
+    /// NetScaler's `downTime`: the wait before a check that is down is probed again. `None`: the interval. Monitors:
+    /// 30 s; a failure after the first success of a rise waits this long again.
+    pub down_time: Option<Duration>,
+    /// A passed sample counts as failed and the other way round.
+    pub reverse: bool,
+}
+
+/// What is done for one sample.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Probe {
+    /// A connection is opened.
+    Tcp { target: Target },
+    /// One request on a new connection; HTTPS where `tls` is set.
+    Http { target: Target, tls: Option<TlsProbe>, request: HttpRequest, expect: HttpExpect },
+    /// ICMP echo. Without the permission for it the check is unknown, with the reason in `last_error`.
+    Ping { target: Target },
+    /// A query over UDP.
+    Dns { target: Target, query: String, qtype: DnsType, expect: Vec<IpAddr> },
+    /// Send bytes, look for bytes (TCP-ECV, and over TLS where `tls` is set).
+    TcpEcv { target: Target, tls: Option<TlsProbe>, send: Vec<u8>, receive: Vec<u8>, trofs: Option<Vec<u8>> },
+    /// UDP-ECV. Without `receive` a sample passes unless the port is reported unreachable.
+    UdpEcv { target: Target, send: Vec<u8>, receive: Vec<u8> },
+    /// A kind that this build cannot probe; the check stays unknown and says so in `last_error`.
+    Unavailable { kind: Arc<str> },
+}
+
+/// Where a probe goes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Target {
+    pub host: Host,
+    /// 0 for PING.
+    pub port: u16,
+}
+
+/// An address, or a name that is looked up (outside the hot paths). Every probe of a name looks it up anew.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Host {
+    Ip(IpAddr),
+    Name(Name),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TlsProbe {
+    /// Server name sent and verified; `None`: the host.
+    pub server_name: Option<Name>,
+    /// Whether the certificate is verified (default: yes for checks, no for NetScaler's `secure` monitors).
+    pub verify: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HttpRequest {
+    /// `GET`, `HEAD`, …
+    pub method: Name,
+    /// Origin form, with query.
+    pub path: Name,
+    /// Value of the Host field; `None`: the target.
+    pub host: Option<Name>,
+    pub headers: Vec<(Name, Name)>,
+    /// HTTP-ECV `send`: appended as written where not empty.
+    pub body: Vec<u8>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct HttpExpect {
+    /// Accepted status codes, as inclusive ranges.
+    pub status: Vec<StatusRange>,
+    /// Fields that must be present with this value (exact, after trimming).
+    pub headers: Vec<(Name, Name)>,
+    pub body: Option<BodyMatch>,
+    /// This status drains the service (NetScaler's `trofsCode`).
+    pub trofs_code: Option<u16>,
+    /// A body with this text drains the service (`trofsString`, HTTP-ECV).
+    pub trofs_body: Option<Vec<u8>>,
+}
+
+/// Inclusive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct StatusRange {
+    pub from: u16,
+    pub to: u16,
+}
+
+/// Looked for in the first 64 KiB of a body (HTTP-ECV monitors: the first 24 KiB).
+#[derive(Clone, Debug, PartialEq)]
+pub enum BodyMatch {
+    Contains(Vec<u8>),
+    /// Syntax of the crate `regex`; linear time.
+    Regex(Name),
+    /// A JSON pointer (RFC 6901) and the value it must have.
+    Json {
+        pointer: Name,
+        equals: serde_json::Value,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DnsType {
+    A,
+    Aaaa,
+    Ns,
+    Soa,
+    Txt,
+    Mx,
+    Cname,
+    Srv,
+    Ptr,
+}
+
+/// `[monitor.NAME]`: a definition; it becomes a [`Check`] for every service it is bound to. Built-in monitors
+/// (`tcp-default`, `ping-default`, …) stand in the same table with `builtin`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Monitor {
+    pub name: Name,
+    pub builtin: bool,
+    pub kind: MonitorKind,
+    pub schedule: Schedule,
+    /// NetScaler's `secure`: the probe speaks TLS (TCP-based kinds).
+    pub secure: bool,
+    /// Probes go here instead of to the service's address and port.
+    pub dest_ip: Option<IpAddr>,
+    pub dest_port: Option<u16>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum MonitorKind {
+    Ping,
+    Tcp,
+    Http {
+        request: HttpRequest,
+        expect: HttpExpect,
+    },
+    TcpEcv {
+        send: Vec<u8>,
+        receive: Vec<u8>,
+        trofs: Option<Vec<u8>>,
+    },
+    HttpEcv {
+        request: HttpRequest,
+        expect: HttpExpect,
+    },
+    UdpEcv {
+        send: Vec<u8>,
+        receive: Vec<u8>,
+    },
+    Dns {
+        query: String,
+        qtype: DnsType,
+        expect: Vec<IpAddr>,
+    },
+    /// Known to NetScaler and not in this build: accepted, stored, shown; its state is unknown.
+    Unavailable {
+        kind: Arc<str>,
+    },
+}
+
+// === impl MonitorKind ===
+
+impl MonitorKind {
+    /// NetScaler's word: `HTTP`, `TCP-ECV`, …
+    pub fn word(&self) -> &str {
+        match self {
+            MonitorKind::Ping => "PING",
+            MonitorKind::Tcp => "TCP",
+            MonitorKind::Http { .. } => "HTTP",
+            MonitorKind::TcpEcv { .. } => "TCP-ECV",
+            MonitorKind::HttpEcv { .. } => "HTTP-ECV",
+            MonitorKind::UdpEcv { .. } => "UDP-ECV",
+            MonitorKind::Dns { .. } => "DNS",
+            MonitorKind::Unavailable { kind } => kind,
+        }
+    }
+}
+
+// === impl Probe ===
+
+impl Probe {
+    /// The kind as REST shows it: `TCP`, `HTTP`, `HTTPS`, …
+    pub fn word(&self) -> &str {
+        match self {
+            Probe::Tcp { .. } => "TCP",
+            Probe::Http { tls: None, .. } => "HTTP",
+            Probe::Http { tls: Some(_), .. } => "HTTPS",
+            Probe::Ping { .. } => "PING",
+            Probe::Dns { .. } => "DNS",
+            Probe::TcpEcv { .. } => "TCP-ECV",
+            Probe::UdpEcv { .. } => "UDP-ECV",
+            Probe::Unavailable { kind } => kind,
+        }
+    }
+
+    pub fn target(&self) -> Option<&Target> {
+        match self {
+            Probe::Tcp { target }
+            | Probe::Http { target, .. }
+            | Probe::Ping { target }
+            | Probe::Dns { target, .. }
+            | Probe::TcpEcv { target, .. }
+            | Probe::UdpEcv { target, .. } => Some(target),
+            Probe::Unavailable { .. } => None,
+        }
+    }
+}
+
+// === impl Target ===
+
+impl Target {
+    pub fn new(address: SocketAddr) -> Target {
+        Target { host: Host::Ip(address.ip()), port: address.port() }
+    }
+}
+
+impl std::fmt::Display for Host {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Host::Ip(ip) => ip.fmt(f),
+            Host::Name(name) => f.write_str(name),
+        }
+    }
+}
+
+/// `192.0.2.1:80`, `[2001:db8::1]:80`, `app.example:80`; without a port for PING.
+impl std::fmt::Display for Target {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match (&self.host, self.port) {
+            (host, 0) => host.fmt(f),
+            (Host::Ip(ip), port) => SocketAddr::new(*ip, port).fmt(f),
+            (Host::Name(name), port) => write!(f, "{name}:{port}"),
+        }
+    }
+}
+
+// === impl StatusRange ===
+
+impl StatusRange {
+    pub fn one(code: u16) -> StatusRange {
+        StatusRange { from: code, to: code }
+    }
+
+    pub fn contains(self, code: u16) -> bool {
+        (self.from..=self.to).contains(&code)
+    }
+}

@@ -1,0 +1,234 @@
+//! What comes into the engine and what it reports: verdicts, observations, acts of people, and records of what happened.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::condition::Truth;
+use super::id::{CheckId, GroupId, Name, ObjectRef, ScenarioId, ServerId, ServiceId, SwitchId, VserverId};
+use super::scenario::{Direction, Mode};
+use super::time::Wall;
+
+/// The result of one probe.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    pub outcome: Outcome,
+    /// From the start of the attempt to the answer; of a failure: until it failed.
+    pub latency: Duration,
+    /// In words, for `last_error` and `show`: `200 OK`, `connection refused by 127.0.0.1:8001`.
+    pub detail: Arc<str>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    Pass,
+    /// Answered, and asks to be drained (NetScaler's `trofsCode`, `trofsString`); counts as passed.
+    Trofs,
+    Fail,
+    /// No evidence either way: taken too late, no permission, name does not resolve. Changes nothing but `last_error`;
+    /// where `lost` a check that never had a sample stays unknown.
+    Void,
+}
+
+/// What the data plane tells the engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Observation {
+    /// Transactions (HTTP) or connections (TCP) open on a service right now. Fed before a graceful disable, and while
+    /// anything drains.
+    Active { service: ServiceId, active: u32 },
+    /// Whether the name of a service's server resolves (`false`: UNKNOWN). Fed when that changes.
+    Resolved { service: ServiceId, resolved: bool },
+}
+
+/// Who did something, why, and until when.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Act {
+    /// `admin:nsroot`, `admin:local` (no users configured), `uid:0` (Unix socket), `system`.
+    pub actor: Name,
+    pub reason: Option<Name>,
+    /// When it ends by itself.
+    pub expires: Option<Wall>,
+}
+
+/// An act of a person on the running appliance: state, not configuration, durable at once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AdminIntent {
+    /// `delay` zero is the same as none. A second disable replaces the deadline of the first.
+    Disable {
+        target: AdminTarget,
+        delay: Option<Duration>,
+        graceful: bool,
+    },
+    Enable {
+        target: AdminTarget,
+    },
+    SetModes {
+        scenario: ScenarioId,
+        activate: Option<Mode>,
+        deactivate: Option<Mode>,
+        override_guard: bool,
+    },
+    SetSwitch {
+        switch: SwitchId,
+        value: bool,
+    },
+    /// `None` ends the force.
+    ForceCheck {
+        check: CheckId,
+        up: Option<bool>,
+    },
+    ForceService {
+        service: ServiceId,
+        up: Option<bool>,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum AdminTarget {
+    Service(ServiceId),
+    Group(GroupId),
+    Server(ServerId),
+    /// No delay, not graceful.
+    Vserver(VserverId),
+}
+
+/// The result of a guard's tries, fed by the shell that ran them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GuardResult {
+    pub scenario: ScenarioId,
+    pub attempt: u64,
+    pub verdict: GuardVerdict,
+    pub detail: Arc<str>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum GuardVerdict {
+    Pass,
+    Refuse,
+    /// Time-out, connection, database error, wrong shape, a kind that this build cannot run.
+    CannotTell,
+}
+
+/// Something that happened, in the order it happened. The control layer writes it to the journal and sends it as an
+/// event.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Record {
+    /// A scenario committed.
+    Transition(Arc<Transition>),
+    /// A person changed something.
+    Act { object: ObjectRef, act: Act, change: Change },
+    /// An override ended by itself: its expiry passed, a drain finished, a spent `on` was released.
+    Ended { object: ObjectRef, what: Name, why: Name },
+    /// A service or vserver changed its state. `real` is the state without forces.
+    State { object: ObjectRef, from: Name, to: Name, real: Name, cause: Name },
+    /// A board row that a condition uses changed; enough to replay every commit.
+    Board(BoardRecord),
+    /// A guard's attempt ended without a commit.
+    Attempt { scenario: Name, direction: Direction, attempt: u64, outcome: Name, detail: Name },
+    /// Something a person should look at: both modes `on`, oscillation, …
+    Warning { object: ObjectRef, text: Name },
+}
+
+/// What an act changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    Disabled { deadline: Option<Wall>, graceful: bool },
+    Enabled,
+    Modes { activate: Option<Mode>, deactivate: Option<Mode>, override_guard: bool },
+    Switch(bool),
+    Forced(Option<bool>),
+}
+
+/// One row of the board. Ages are relative to the record, so that they mean the same in another process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BoardRecord {
+    /// The predicate as a term without `!` and without `for`: `api-a`, `api-a{fails:1}`, `vs:web`, `tw:office`.
+    pub row: Name,
+    pub value: Truth,
+    /// Rows of checks only: time since the later of the last failed sample and the first sample after unknown.
+    pub clean_for: Option<Duration>,
+}
+
+/// A commit of a scenario, as journal, payload and REST show it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Transition {
+    pub scenario: Name,
+    /// 1 for the first commit.
+    pub seq: u64,
+    pub direction: Direction,
+    /// When the deciding evaluation was made.
+    pub evaluated_at: Wall,
+    pub committed_at: Wall,
+    pub cause: Cause,
+    /// Who forced it; `auto` otherwise.
+    pub actor: Name,
+    pub reason: Option<Name>,
+    /// Both directions' groups with every term's value at the evaluation.
+    pub groups: Vec<TransitionGroup>,
+    pub gate: Option<Truth>,
+    pub guard: Option<GuardOutcome>,
+    pub triggers: Vec<TransitionTrigger>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// The named group became true.
+    Condition(Name),
+    /// A mode was set `on`.
+    Forced,
+    /// The first evaluation after a reload.
+    Config(Name),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct TransitionGroup {
+    pub direction: Direction,
+    pub name: Name,
+    pub value: Truth,
+    pub armed: bool,
+    /// Text, value, and since when it has it.
+    pub terms: Vec<(Name, Truth, Wall)>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GuardOutcome {
+    pub attempt: u64,
+    /// `pass`, `proceeded` (could not tell, `on_timeout = "proceed"`), `overridden`.
+    pub outcome: Name,
+    pub detail: Name,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TransitionTrigger {
+    pub name: Name,
+    /// `not_delivered` (not in this build) or `suppressed` (by the gate).
+    pub status: Name,
+}
+
+// === impl Cause ===
+
+impl Cause {
+    /// `condition`, `forced`, `config`.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Cause::Condition(_) => "condition",
+            Cause::Forced => "forced",
+            Cause::Config(_) => "config",
+        }
+    }
+
+    /// The name of the group that decided.
+    pub fn group(&self) -> Option<&Name> {
+        match self {
+            Cause::Condition(group) | Cause::Config(group) => Some(group),
+            Cause::Forced => None,
+        }
+    }
+}
+
+// === impl Verdict ===
+
+impl Verdict {
+    pub fn new(outcome: Outcome, latency: Duration, detail: impl Into<Arc<str>>) -> Verdict {
+        Verdict { outcome, latency, detail: detail.into() }
+    }
+}

@@ -1,0 +1,392 @@
+//! The state of everything, as the engine derives it: what management reads and what the snapshot is built from.
+//! Nothing here is decided; each word is computed from inputs that are kept apart (admin intent, probe, drain).
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::condition::Truth;
+use super::event::{Act, Outcome, Transition};
+use super::id::{Name, ObjectRef, VserverId};
+use super::scenario::{Direction, Mode};
+use super::time::{Now, Tick, Wall};
+
+/// Everything, by the ids of the adopted model.
+#[derive(Clone, Debug, Default)]
+pub struct StateView {
+    /// Grows with every change that the data plane or an operator could see.
+    pub generation: u64,
+    pub checks: Vec<CheckView>,
+    pub services: Vec<ServiceView>,
+    pub vservers: Vec<VserverView>,
+    pub scenarios: Vec<ScenarioView>,
+    pub switches: Vec<bool>,
+    pub time_windows: Vec<Truth>,
+    /// By data centre, in the order of `Signal::ALL`.
+    pub signals: Vec<[Truth; 5]>,
+    /// The terms that rules and DNS records read.
+    pub watched: Vec<Truth>,
+    /// What people did, durable.
+    pub overrides: BTreeMap<OverrideKey, Override>,
+}
+
+/// States of a service (NetScaler facts §1.2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ServiceState {
+    /// No probe result yet, or its server's name does not resolve.
+    #[default]
+    Unknown,
+    Up,
+    Down,
+    OutOfService,
+    /// Going out of service: draining, probes pass.
+    Trofs,
+    /// Down when going out of service: draining, probes fail.
+    TrofsDown,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum VserverState {
+    Up,
+    #[default]
+    Down,
+    OutOfService,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct CheckView {
+    /// With the force applied.
+    pub state: Truth,
+    /// Without it.
+    pub real: Truth,
+    pub forced: Option<bool>,
+    pub since: Now,
+    pub passes_in_row: u32,
+    pub fails_in_row: u32,
+    /// The last passed sample asked for a drain.
+    pub trofs: bool,
+    pub last: Option<Sample>,
+    pub samples_total: u64,
+    pub failed_total: u64,
+}
+
+#[derive(Clone, Debug)]
+pub struct Sample {
+    pub at: Now,
+    pub outcome: Outcome,
+    pub latency: Duration,
+    pub detail: Arc<str>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct ServiceView {
+    pub state: ServiceState,
+    /// The state without a force.
+    pub real: ServiceState,
+    pub since: Now,
+    /// What the monitors say, with the force applied.
+    pub probe: Truth,
+    pub forced: Option<bool>,
+    /// Not disabled: neither itself, nor its group, nor its server.
+    pub enabled: bool,
+    pub drain: Option<Drain>,
+    /// Transactions or connections open, as last observed.
+    pub active: u32,
+}
+
+/// Why a service is draining. With several levels draining at once: the one that ends first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Drain {
+    pub kind: DrainKind,
+    pub started_at: Wall,
+    /// When it ends at the latest; `None`: when the last transaction ends, or when the monitor says so.
+    pub deadline: Option<Wall>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DrainKind {
+    Timed,
+    Graceful,
+    /// Timed and graceful: whichever comes first.
+    TimedGraceful,
+    /// A monitor's TROFS answer; ends when the answer does.
+    Monitor,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct VserverView {
+    pub state: VserverState,
+    /// UP as soon as the vserver or one of its chain is UP.
+    pub effective: VserverState,
+    pub since: Now,
+    /// Share of weights UP among services that are not out of service, percent.
+    pub health_percent: u8,
+    /// Where a new client without persistence goes now (limits by load apart).
+    pub new_clients: NewClients,
+    /// Out by `disable_primary_on_down` until someone enables it.
+    pub held_down: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum NewClients {
+    /// Own UP services.
+    Own,
+    /// The first usable vserver of the chain.
+    Backup(VserverId),
+    #[default]
+    Refused,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct ScenarioView {
+    pub active: bool,
+    /// A guard that is running.
+    pub attempt: Option<AttemptView>,
+    /// 0: never committed.
+    pub seq: u64,
+    /// When the state was entered.
+    pub since: Wall,
+    /// By [`Direction`].
+    pub modes: [ModeView; 2],
+    pub stuck: bool,
+    /// The deactivation condition is true and its mode keeps it from acting.
+    pub ready_to_return: bool,
+    /// Too many automatic commits: held in its state.
+    pub oscillating: bool,
+    /// By [`Direction`], then in the order of the configuration.
+    pub groups: [Vec<GroupView>; 2],
+    pub last_transition: Option<Arc<Transition>>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AttemptView {
+    pub id: u64,
+    pub direction: Direction,
+    pub started_at: Wall,
+    pub deadline: Tick,
+    pub detail: Name,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ModeView {
+    pub mode: Mode,
+    pub base: Mode,
+    /// An `on` that has acted.
+    pub spent: bool,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GroupView {
+    pub value: Truth,
+    /// False after a forced commit until there is fresh evidence.
+    pub armed: bool,
+    pub terms: Vec<TermView>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TermView {
+    pub value: Truth,
+    pub since: Wall,
+    /// When a hold that is counting ends.
+    pub hold_ends: Option<Tick>,
+}
+
+/// Something a person set. Saved before it is published; survives reload, `kill -9`, restart and upgrade.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Override {
+    pub value: OverrideValue,
+    pub since: Wall,
+    pub act: Act,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct OverrideKey {
+    pub object: ObjectRef,
+    pub slot: Slot,
+}
+
+/// What about the object is overridden.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Slot {
+    /// Administratively disabled.
+    Admin,
+    /// Check or service forced up or down.
+    Force,
+    /// Value of a switch.
+    Value,
+    /// Mode of a scenario's activation.
+    Activate,
+    /// Mode of a scenario's deactivation.
+    Deactivate,
+    /// Held down by `disable_primary_on_down` (set by the system, ended by a person).
+    HeldDown,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OverrideValue {
+    /// Disabled at `Override::since`. `deadline` `None` and not graceful: out at once.
+    Disabled {
+        deadline: Option<Wall>,
+        graceful: bool,
+    },
+    Forced {
+        up: bool,
+    },
+    Switch {
+        value: bool,
+    },
+    Mode {
+        mode: Mode,
+        spent: bool,
+        override_guard: bool,
+    },
+    HeldDown,
+}
+
+/// A scenario as it is saved.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SavedScenario {
+    pub name: Name,
+    pub active: bool,
+    pub seq: u64,
+    pub entered_at: Wall,
+    /// The state was entered by a forced commit.
+    pub forced: bool,
+    /// Names of the groups of the direction leading out that are not armed.
+    pub disarmed: Vec<Name>,
+    /// Times of automatic commits within the oscillation window.
+    pub automatic_commits: Vec<Wall>,
+    /// Fingerprint of the definition that it ran under.
+    pub definition: u64,
+    pub last_transition: Option<Arc<Transition>>,
+    /// Kept for a scenario that the configuration no longer has.
+    pub archived: bool,
+}
+
+/// What a start finds on disk.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Saved {
+    pub scenarios: Vec<SavedScenario>,
+    pub overrides: BTreeMap<OverrideKey, Override>,
+}
+
+// === impl ServiceState ===
+
+impl ServiceState {
+    pub const ALL: [ServiceState; 6] = [
+        ServiceState::Unknown,
+        ServiceState::Up,
+        ServiceState::Down,
+        ServiceState::OutOfService,
+        ServiceState::Trofs,
+        ServiceState::TrofsDown,
+    ];
+
+    /// The word of REST: `UP`, `DOWN`, `OFS`, `TROFS`, `TROFS_DOWN`, `UNKNOWN`.
+    pub fn word(self) -> &'static str {
+        match self {
+            ServiceState::Unknown => "UNKNOWN",
+            ServiceState::Up => "UP",
+            ServiceState::Down => "DOWN",
+            ServiceState::OutOfService => "OFS",
+            ServiceState::Trofs => "TROFS",
+            ServiceState::TrofsDown => "TROFS_DOWN",
+        }
+    }
+
+    /// NetScaler's words in `show`.
+    pub fn long_word(self) -> &'static str {
+        match self {
+            ServiceState::Unknown => "UNKNOWN",
+            ServiceState::Up => "UP",
+            ServiceState::Down => "DOWN",
+            ServiceState::OutOfService => "OUT OF SERVICE",
+            ServiceState::Trofs => "GOING OUT OF SERVICE",
+            ServiceState::TrofsDown => "DOWN WHEN GOING OUT OF SERVICE",
+        }
+    }
+
+    /// TROFS or TROFS_DOWN.
+    pub fn is_draining(self) -> bool {
+        matches!(self, ServiceState::Trofs | ServiceState::TrofsDown)
+    }
+}
+
+// === impl VserverState ===
+
+impl VserverState {
+    /// The word of REST: `UP`, `DOWN`, `OFS`.
+    pub fn word(self) -> &'static str {
+        match self {
+            VserverState::Up => "UP",
+            VserverState::Down => "DOWN",
+            VserverState::OutOfService => "OFS",
+        }
+    }
+
+    pub fn long_word(self) -> &'static str {
+        match self {
+            VserverState::Up => "UP",
+            VserverState::Down => "DOWN",
+            VserverState::OutOfService => "OUT OF SERVICE",
+        }
+    }
+}
+
+// === impl ScenarioView ===
+
+impl ScenarioView {
+    /// `inactive`, `activating`, `active`, `deactivating`.
+    pub fn word(&self) -> &'static str {
+        match (self.active, &self.attempt) {
+            (false, None) => "inactive",
+            (false, Some(_)) => "activating",
+            (true, None) => "active",
+            (true, Some(_)) => "deactivating",
+        }
+    }
+
+    /// The column *shown* of the table of modes; empty where both follow their conditions.
+    pub fn shown(&self) -> &'static str {
+        match (self.modes[0].mode, self.modes[1].mode) {
+            (Mode::Auto, Mode::Auto) => "",
+            (Mode::Auto, Mode::Off) => "manual out",
+            (Mode::Auto, Mode::On) => "forced return",
+            (Mode::On, Mode::Auto) => "forced",
+            (Mode::On, Mode::Off) => "pinned",
+            (Mode::Off, Mode::Auto) => "failover disabled",
+            (Mode::Off, Mode::On) => "pinned",
+            (Mode::Off, Mode::Off) => "maintenance",
+            (Mode::On, Mode::On) => "stuck",
+        }
+    }
+}
+
+// === impl Slot ===
+
+impl Slot {
+    pub const ALL: [Slot; 6] =
+        [Slot::Admin, Slot::Force, Slot::Value, Slot::Activate, Slot::Deactivate, Slot::HeldDown];
+
+    pub fn word(self) -> &'static str {
+        match self {
+            Slot::Admin => "admin",
+            Slot::Force => "force",
+            Slot::Value => "value",
+            Slot::Activate => "activate",
+            Slot::Deactivate => "deactivate",
+            Slot::HeldDown => "held_down",
+        }
+    }
+
+    pub fn parse(word: &str) -> Option<Slot> {
+        Slot::ALL.into_iter().find(|s| s.word() == word)
+    }
+
+    pub fn of_direction(direction: Direction) -> Slot {
+        match direction {
+            Direction::Activate => Slot::Activate,
+            Direction::Deactivate => Slot::Deactivate,
+        }
+    }
+}

@@ -1,0 +1,381 @@
+//! Zones and steered records. Names are stored as wire-format labels in lower case; RDATA as uncompressed wire bytes.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::id::{Name, ScenarioId, WatchedId};
+
+/// A domain name: wire format without compression, lower case, ending in the root label. At most 255 bytes.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DnsName(pub Arc<[u8]>);
+
+/// A record type by number (RFC 1035, RFC 3597).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RecordType(pub u16);
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Zone {
+    /// As configured, without the final dot: `example.test`.
+    pub name: Name,
+    pub origin: DnsName,
+    /// Default TTL of records that say none. 0..=2147483647 s; default 60 s.
+    pub ttl: Duration,
+    pub soa: Soa,
+    /// The zone text as configured, and where it came from; `None`: none.
+    pub text: Option<ZoneText>,
+    /// Records of the zone text and the SOA, in order; RRsets with one owner and type share one TTL.
+    pub records: Vec<StaticRecord>,
+    pub rrsets: Vec<Rrset>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum ZoneText {
+    Inline(Name),
+    File { path: Name, text: Name },
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Soa {
+    pub mname: DnsName,
+    pub rname: DnsName,
+    pub serial: u32,
+    pub refresh: Duration,
+    pub retry: Duration,
+    pub expire: Duration,
+    /// TTL of negative answers (RFC 2308).
+    pub minimum: Duration,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StaticRecord {
+    pub owner: DnsName,
+    pub rtype: RecordType,
+    pub ttl: u32,
+    pub rdata: Arc<[u8]>,
+}
+
+/// Everything about one steered RRset: `[zone."example.test".rrset."www A"]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rrset {
+    /// The key as configured: `www A`.
+    pub key: Name,
+    pub owner: DnsName,
+    pub rtype: RecordType,
+    /// Seconds; the zone's where not said.
+    pub ttl: u32,
+    /// Whether the TTL was said.
+    pub own_ttl: bool,
+    /// In the order of the configuration: DR sets are tried in it.
+    pub records: Vec<Record>,
+    pub on_empty: OnEmpty,
+    pub select: Select,
+    /// For people and for geography.
+    pub datacenter: Option<Name>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Record {
+    /// Presentation format, as configured.
+    pub data: Name,
+    /// Usually the type of the RRset; CNAME where a set is a CNAME.
+    pub rtype: RecordType,
+    pub rdata: Arc<[u8]>,
+    /// Left out while the scenario is active (`true` in the second place: while it is inactive, `cond = "S!"`).
+    pub cond: Option<(ScenarioId, bool)>,
+    /// Member of the DR set of this scenario; `None`: of the primary set.
+    pub dr_cond: Option<ScenarioId>,
+    /// A term; false leaves the record out, unknown counts as up.
+    pub check: Option<WatchedId>,
+    /// `false`: in no answer at all.
+    pub enabled: bool,
+    /// 0..=65535; default 1. 0: only where all others of the answer have 0.
+    pub weight: u32,
+    pub datacenter: Option<Name>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum OnEmpty {
+    /// The base set.
+    ServeAll,
+    /// The next active DR set, else the primary set.
+    OtherSet,
+    Static(Vec<StaticData>),
+    /// The last answer that was not empty; the base set where there was none yet.
+    LastGood,
+    NoData,
+    ServFail,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct StaticData {
+    pub data: Name,
+    pub rdata: Arc<[u8]>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Select {
+    pub method: SelectMethod,
+    /// How many records an answer holds; `None`: all.
+    pub answers: Option<u32>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum SelectMethod {
+    /// The records in the order of the configuration.
+    #[default]
+    Ordered,
+    /// A weighted permutation.
+    Weighted,
+    /// Rotated by one at each query.
+    RoundRobin,
+    /// By rendezvous hash of the client's address, so that a client keeps its answer.
+    Hash,
+}
+
+/// `[dns]`
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Dns {
+    /// UDP and TCP. Empty: no DNS.
+    pub listen: Vec<std::net::SocketAddr>,
+}
+
+/// The client a DNS answer is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Resolver(pub IpAddr);
+
+// === impl RecordType ===
+
+impl RecordType {
+    pub const A: RecordType = RecordType(1);
+    pub const NS: RecordType = RecordType(2);
+    pub const CNAME: RecordType = RecordType(5);
+    pub const SOA: RecordType = RecordType(6);
+    pub const PTR: RecordType = RecordType(12);
+    pub const MX: RecordType = RecordType(15);
+    pub const TXT: RecordType = RecordType(16);
+    pub const AAAA: RecordType = RecordType(28);
+    pub const SRV: RecordType = RecordType(33);
+    pub const DNAME: RecordType = RecordType(39);
+    pub const DS: RecordType = RecordType(43);
+    pub const OPT: RecordType = RecordType(41);
+    pub const ANY: RecordType = RecordType(255);
+    pub const CAA: RecordType = RecordType(257);
+
+    const NAMES: [(&'static str, u16); 26] = [
+        ("A", 1),
+        ("NS", 2),
+        ("CNAME", 5),
+        ("SOA", 6),
+        ("PTR", 12),
+        ("HINFO", 13),
+        ("MX", 15),
+        ("TXT", 16),
+        ("AAAA", 28),
+        ("LOC", 29),
+        ("SRV", 33),
+        ("NAPTR", 35),
+        ("DNAME", 39),
+        ("OPT", 41),
+        ("DS", 43),
+        ("SSHFP", 44),
+        ("RRSIG", 46),
+        ("NSEC", 47),
+        ("DNSKEY", 48),
+        ("TLSA", 52),
+        ("SVCB", 64),
+        ("HTTPS", 65),
+        ("SPF", 99),
+        ("ANY", 255),
+        ("URI", 256),
+        ("CAA", 257),
+    ];
+
+    /// `A`, `aaaa`, `TYPE65400` (RFC 3597).
+    pub fn parse(text: &str) -> Option<RecordType> {
+        let upper = text.to_ascii_uppercase();
+        if let Some((_, number)) = RecordType::NAMES.iter().find(|(name, _)| *name == upper) {
+            return Some(RecordType(*number));
+        }
+        upper.strip_prefix("TYPE")?.parse().ok().map(RecordType)
+    }
+}
+
+impl std::fmt::Display for RecordType {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match RecordType::NAMES.iter().find(|(_, number)| *number == self.0) {
+            Some((name, _)) => f.write_str(name),
+            None => write!(f, "TYPE{}", self.0),
+        }
+    }
+}
+
+// === impl DnsName ===
+
+impl DnsName {
+    /// The root.
+    pub fn root() -> DnsName {
+        DnsName(Arc::from([0u8].as_slice()))
+    }
+
+    /// From labels in wire format; lower-cases them. `None` where it is not one whole name of at most 255 bytes.
+    pub fn from_wire(wire: &[u8]) -> Option<DnsName> {
+        if wire.len() > 255 {
+            return None;
+        }
+        let mut at = 0;
+        loop {
+            let length = usize::from(*wire.get(at)?);
+            if length == 0 {
+                return (at + 1 == wire.len()).then(|| DnsName(wire.to_ascii_lowercase().into()));
+            }
+            if length > 63 {
+                return None;
+            }
+            at += 1 + length;
+        }
+    }
+
+    /// From presentation format: absolute with a final dot, else relative to `origin`; `@` is the origin. Knows `\.`,
+    /// `\\` and `\DDD` (RFC 1035 §5.1).
+    pub fn parse(text: &str, origin: &DnsName) -> Option<DnsName> {
+        if text == "@" {
+            return Some(origin.clone());
+        }
+        if text == "." {
+            return Some(DnsName::root());
+        }
+        let mut wire = Vec::with_capacity(text.len() + 2);
+        let mut label: Vec<u8> = Vec::new();
+        let mut bytes = text.bytes().peekable();
+        let mut absolute = false;
+        while let Some(byte) = bytes.next() {
+            match byte {
+                b'.' => {
+                    if label.is_empty() || label.len() > 63 {
+                        return None;
+                    }
+                    wire.push(label.len() as u8);
+                    wire.append(&mut label);
+                    absolute = bytes.peek().is_none();
+                }
+                b'\\' => match bytes.next()? {
+                    d @ b'0'..=b'9' => {
+                        let (e, f) = (bytes.next()?, bytes.next()?);
+                        if !e.is_ascii_digit() || !f.is_ascii_digit() {
+                            return None;
+                        }
+                        let value = u32::from(d - b'0') * 100 + u32::from(e - b'0') * 10 + u32::from(f - b'0');
+                        label.push(u8::try_from(value).ok()?);
+                    }
+                    other => label.push(other),
+                },
+                other => label.push(other),
+            }
+        }
+        if absolute {
+            wire.push(0);
+        } else {
+            if label.is_empty() || label.len() > 63 {
+                return None;
+            }
+            wire.push(label.len() as u8);
+            wire.append(&mut label);
+            wire.extend_from_slice(&origin.0);
+        }
+        DnsName::from_wire(&wire)
+    }
+
+    /// The labels from the left, without the root.
+    pub fn labels(&self) -> impl Iterator<Item = &[u8]> {
+        let mut rest = &self.0[..];
+        std::iter::from_fn(move || {
+            let length = usize::from(*rest.first()?);
+            if length == 0 {
+                return None;
+            }
+            let label = &rest[1..=length];
+            rest = &rest[1 + length..];
+            Some(label)
+        })
+    }
+
+    /// The name without its first label; `None` for the root.
+    pub fn parent(&self) -> Option<DnsName> {
+        let length = usize::from(self.0[0]);
+        (length != 0).then(|| DnsName(self.0[1 + length..].into()))
+    }
+
+    /// Whether `self` is `zone` or below it.
+    pub fn is_within(&self, zone: &DnsName) -> bool {
+        let mut rest = &self.0[..];
+        loop {
+            if rest == &zone.0[..] {
+                return true;
+            }
+            let length = usize::from(rest[0]);
+            if length == 0 {
+                return false;
+            }
+            rest = &rest[1 + length..];
+        }
+    }
+}
+
+/// Absolute presentation format with a final dot; bytes outside `!`..`~` and dots in labels are escaped.
+impl std::fmt::Display for DnsName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.0.len() == 1 {
+            return f.write_str(".");
+        }
+        for label in self.labels() {
+            for &byte in label {
+                match byte {
+                    b'.' | b'\\' | b'"' | b';' | b'(' | b')' | b'@' | b'$' => write!(f, "\\{}", byte as char)?,
+                    0x21..=0x7e => write!(f, "{}", byte as char)?,
+                    _ => write!(f, "\\{byte:03}")?,
+                }
+            }
+            f.write_str(".")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_relative_to_the_origin_unless_they_end_in_a_dot() {
+        let origin = DnsName::parse("example.test.", &DnsName::root()).unwrap();
+        let name = |text| DnsName::parse(text, &origin).map(|n| n.to_string());
+        assert_eq!(name("www").as_deref(), Some("www.example.test."));
+        assert_eq!(name("WWW.Example.ORG.").as_deref(), Some("www.example.org."));
+        assert_eq!(name("@").as_deref(), Some("example.test."));
+        assert_eq!(name(r"a\.b").as_deref(), Some(r"a\.b.example.test."));
+        assert_eq!(name(r"a\046b").as_deref(), Some(r"a\.b.example.test."));
+        assert_eq!(name("a..b"), None);
+        assert_eq!(name(""), None);
+        assert_eq!(name(&"x".repeat(64)), None);
+    }
+
+    #[test]
+    fn a_name_is_within_its_zone_by_labels_and_not_by_letters() {
+        let root = DnsName::root();
+        let zone = DnsName::parse("example.test.", &root).unwrap();
+        assert!(DnsName::parse("a.example.test.", &root).unwrap().is_within(&zone));
+        assert!(zone.is_within(&zone));
+        assert!(!DnsName::parse("notexample.test.", &root).unwrap().is_within(&zone));
+        assert!(!DnsName::parse("test.", &root).unwrap().is_within(&zone));
+    }
+
+    #[test]
+    fn types_have_names_and_numbers() {
+        assert_eq!(RecordType::parse("aaaa"), Some(RecordType::AAAA));
+        assert_eq!(RecordType::parse("TYPE65400"), Some(RecordType(65400)));
+        assert_eq!(RecordType(65400).to_string(), "TYPE65400");
+        assert_eq!(RecordType::parse("TYPE1").unwrap().to_string(), "A");
+        assert_eq!(RecordType::parse("NOPE"), None);
+    }
+}

@@ -1,0 +1,1 @@
+//! Takes samples when they are due.

@@ -1,0 +1,1 @@
+//! L5: the engine and the pure answers in virtual time.

@@ -1,0 +1,57 @@
+//! L2, the seam: what traffic reads. One immutable [`Snapshot`] at a time, swapped whole through one [`Cell`]. A
+//! connection (L4), a request (L7) or a query (DNS) loads it once and passes it down, so that no decision is half old
+//! and half new. What must outlive a generation stands in [`live`], keyed by name.
+
+pub mod build;
+pub mod cell;
+pub mod live;
+pub mod zones;
+
+use std::sync::Arc;
+
+use crate::model::Model;
+use crate::model::condition::Truth;
+use crate::model::state::{NewClients, ServiceState, VserverState};
+
+pub use cell::Cell;
+
+/// Everything a decision on the data path needs. All tables are indexed by the ids of `model`.
+#[derive(Debug)]
+pub struct Snapshot {
+    /// Strictly increasing over publications.
+    pub generation: u64,
+    pub model: Arc<Model>,
+    pub services: Vec<ServiceEntry>,
+    pub vservers: Vec<VserverEntry>,
+    /// Counters of rules.
+    pub rules: Vec<Arc<live::RuleLive>>,
+    /// Published (that is: durable) state of scenarios.
+    pub scenario_active: Vec<bool>,
+    /// Values of `model.watched`.
+    pub watched: Vec<Truth>,
+    /// Prepared once for each model.
+    pub zones: Arc<zones::ZoneIndex>,
+    /// Names for each steered RRset the last set of records that was not empty after the filter; read where `on_empty`
+    /// is `last_good`. By zone, then RRset; positions in `Rrset::records`.
+    pub last_good: Arc<Vec<Vec<Vec<u32>>>>,
+    /// False until the first probe round is over (at most `startup_wait`): DNS answers SERVFAIL (not ready).
+    pub ready: bool,
+}
+
+#[derive(Debug, Clone)]
+pub struct ServiceEntry {
+    pub state: ServiceState,
+    /// Where connections go; `None` while the server's name does not resolve.
+    pub address: Option<std::net::SocketAddr>,
+    pub live: Arc<live::ServiceLive>,
+}
+
+#[derive(Debug, Clone)]
+pub struct VserverEntry {
+    pub state: VserverState,
+    pub effective: VserverState,
+    pub new_clients: NewClients,
+    /// Positions in `Vserver::members` whose service is UP: who may get new clients.
+    pub up: Arc<[u32]>,
+    pub live: Arc<live::VserverLive>,
+}

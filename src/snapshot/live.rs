@@ -1,0 +1,123 @@
+//! What outlives a generation: counters, open work, persistence. Keyed by name in one [`Registry`]; snapshots hold
+//! shared references, so that nothing on the data path looks a name up.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use parking_lot::Mutex;
+
+use crate::model::id::Name;
+
+/// All live tables. The control layer owns it; entries are made at the first snapshot that names them and dropped with
+/// the last that does.
+#[derive(Debug, Default)]
+pub struct Registry {
+    services: HashMap<Name, Arc<ServiceLive>>,
+    vservers: HashMap<Name, Arc<VserverLive>>,
+    rules: HashMap<Name, Arc<RuleLive>>,
+}
+
+/// Counters of one service. Totals never fall.
+#[derive(Debug, Default)]
+pub struct ServiceLive {
+    /// Requests in flight (HTTP) or open connections (TCP), over all vservers.
+    pub active: AtomicU32,
+    pub requests_total: AtomicU64,
+    pub connect_failures_total: AtomicU64,
+    pub bytes_in_total: AtomicU64,
+    pub bytes_out_total: AtomicU64,
+    /// Bumped when connections of this service must end (`downStateFlush`, end of a drain): whoever carries one
+    /// compares, or waits on it.
+    pub flush: tokio::sync::watch::Sender<u64>,
+}
+
+/// Counters and tables of one vserver.
+#[derive(Debug, Default)]
+pub struct VserverLive {
+    /// Open client connections.
+    pub connections: AtomicU32,
+    pub requests_total: AtomicU64,
+    /// New clients sent to the backup.
+    pub spilled_total: AtomicU64,
+    /// Requests or connections refused because nothing was usable.
+    pub refused_total: AtomicU64,
+    /// The cursor of round robin.
+    pub cursor: AtomicU64,
+    pub listen: Mutex<Listening>,
+    /// SOURCEIP entries; bounded.
+    pub persistence: Mutex<super::super::balance::persistence::Table>,
+}
+
+#[derive(Debug, Default)]
+pub struct RuleLive {
+    pub hits_total: AtomicU64,
+}
+
+/// How the VIP of a vserver stands.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub enum Listening {
+    /// No address, or not yet.
+    #[default]
+    None,
+    /// `local` false: the address is not on this machine (yet).
+    Bound {
+        address: SocketAddr,
+        local: bool,
+    },
+    Failed {
+        error: String,
+    },
+}
+
+// === impl Registry ===
+
+impl Registry {
+    pub fn service(&mut self, name: &Name) -> Arc<ServiceLive> {
+        Arc::clone(self.services.entry(Arc::clone(name)).or_default())
+    }
+
+    pub fn vserver(&mut self, name: &Name) -> Arc<VserverLive> {
+        Arc::clone(self.vservers.entry(Arc::clone(name)).or_default())
+    }
+
+    pub fn rule(&mut self, name: &Name) -> Arc<RuleLive> {
+        Arc::clone(self.rules.entry(Arc::clone(name)).or_default())
+    }
+
+    /// Drops what `model` no longer names.
+    pub fn retain(&mut self, model: &crate::model::Model) {
+        self.services.retain(|name, _| model.service_id(name).is_some());
+        self.vservers.retain(|name, _| model.vserver_id(name).is_some());
+        self.rules.retain(|name, _| model.rule_id(name).is_some());
+    }
+}
+
+// === impl ServiceLive ===
+
+impl ServiceLive {
+    /// Opens one transaction; it ends when the guard is dropped.
+    pub fn begin(self: &Arc<Self>) -> Active {
+        // SeqCst: the writer reads this counter after publishing that a drain began, and a reader re-checks the
+        // snapshot after this increment; one of the two must see the other.
+        self.active.fetch_add(1, Ordering::SeqCst);
+        Active(Arc::clone(self))
+    }
+}
+
+/// One open transaction of a service.
+#[derive(Debug)]
+pub struct Active(Arc<ServiceLive>);
+
+impl Active {
+    pub fn service(&self) -> &Arc<ServiceLive> {
+        &self.0
+    }
+}
+
+impl Drop for Active {
+    fn drop(&mut self) {
+        self.0.active.fetch_sub(1, Ordering::SeqCst);
+    }
+}
