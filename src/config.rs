@@ -5,8 +5,11 @@
 
 pub mod condition;
 pub mod diff;
+pub mod edit;
+pub mod pair;
 pub mod problem;
 pub mod render;
+pub mod units;
 pub mod zonefile;
 
 use std::sync::Arc;
