@@ -5,6 +5,7 @@
 pub mod build;
 pub mod cell;
 pub mod live;
+pub mod routing;
 pub mod zones;
 
 use std::sync::Arc;
@@ -25,6 +26,8 @@ pub struct Snapshot {
     pub vservers: Vec<VserverEntry>,
     /// Counters of rules.
     pub rules: Vec<Arc<live::RuleLive>>,
+    /// Rules and criteria, prepared once for each model.
+    pub routing: Arc<routing::Routing>,
     /// Published (that is: durable) state of scenarios.
     pub scenario_active: Vec<bool>,
     /// Values of `model.watched`.

@@ -1,15 +1,18 @@
-//! (Model, StateView) → Snapshot.
+//! (Model, StateView) → Snapshot, and what has to end when one snapshot follows another.
 
 use std::collections::HashMap;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use super::Snapshot;
 use super::live::Registry;
+use super::routing::Routing;
 use super::zones::ZoneIndex;
+use super::{ServiceEntry, Snapshot, VserverEntry};
 use crate::model::Model;
-use crate::model::id::Name;
-use crate::model::state::StateView;
+use crate::model::check::Host;
+use crate::model::id::{Name, ServiceId, VserverId};
+use crate::model::state::{ServiceState, StateView, VserverState};
+use crate::model::vserver::Vserver;
 
 /// What a snapshot is made of.
 pub struct Parts<'a> {
@@ -27,7 +30,134 @@ pub struct Parts<'a> {
     pub ready: bool,
 }
 
+/// A view that is shorter than the tables of the model (the engine has not adopted it yet) counts as unknown and down.
 pub fn build(parts: Parts<'_>) -> Snapshot {
-    let _ = parts.generation;
-    todo!()
+    let Parts { generation, model, view, registry, zones, resolved, previous, scenario_active, ready } = parts;
+    let services: Vec<ServiceEntry> = model
+        .services
+        .iter()
+        .enumerate()
+        .map(|(i, service)| ServiceEntry {
+            state: view.services.get(i).map_or(ServiceState::Unknown, |s| s.state),
+            address: address_of(&service.host, resolved).map(|ip| SocketAddr::new(ip, service.port)),
+            live: registry.service(&service.name),
+        })
+        .collect();
+    let vservers = model
+        .vservers
+        .iter()
+        .enumerate()
+        .map(|(i, vserver)| {
+            let seen = view.vservers.get(i);
+            VserverEntry {
+                state: seen.map_or(VserverState::Down, |v| v.state),
+                effective: seen.map_or(VserverState::Down, |v| v.effective),
+                new_clients: seen.map(|v| v.new_clients).unwrap_or_default(),
+                up: up_positions(vserver, &services),
+                live: registry.vserver(&vserver.name),
+            }
+        })
+        .collect();
+    let same_model = previous.filter(|p| Arc::ptr_eq(&p.model, model));
+    Snapshot {
+        generation,
+        model: Arc::clone(model),
+        services,
+        vservers,
+        rules: model.rules.iter().map(|rule| registry.rule(&rule.name)).collect(),
+        routing: same_model.map_or_else(|| Arc::new(Routing::build(model)), |p| Arc::clone(&p.routing)),
+        scenario_active,
+        watched: view.watched.clone(),
+        zones: Arc::clone(zones),
+        last_good: previous.map(|p| Arc::clone(&p.last_good)).unwrap_or_default(),
+        ready,
+    }
+}
+
+/// Services whose connections must end now that `next` follows `previous`: those that went down or out, or whose drain
+/// is over, under `down_state_flush`. Ids of `next`. [`flush`] acts on it.
+pub fn to_flush(previous: &Snapshot, next: &Snapshot) -> Vec<ServiceId> {
+    (0..next.services.len())
+        .map(ServiceId::from_index)
+        .filter(|&id| {
+            let service = next.model.service(id);
+            let Some(before) = state_before(previous, next, id) else { return false };
+            let now = next.services[id.index()].state;
+            service.settings.down_state_flush && is_gone(now) && before != now
+        })
+        .collect()
+}
+
+/// Vservers that went down or out under their own `down_state_flush`: their client connections end, with the work that
+/// their own members do for these. Ids of `next`.
+pub fn vservers_to_flush(previous: &Snapshot, next: &Snapshot) -> Vec<VserverId> {
+    (0..next.vservers.len())
+        .map(VserverId::from_index)
+        .filter(|&id| {
+            let vserver = next.model.vserver(id);
+            let before = if Arc::ptr_eq(&previous.model, &next.model) {
+                Some(id)
+            } else {
+                previous.model.vserver_id(&vserver.name)
+            };
+            let was_up = before.is_some_and(|b| previous.vservers[b.index()].state == VserverState::Up);
+            vserver.down_state_flush && was_up && next.vservers[id.index()].state != VserverState::Up
+        })
+        .collect()
+}
+
+/// Ends what must end after `next` was published in place of `previous`: bumps `flush` of the services and vservers
+/// above, and of those that `next` no longer has. To be called after the publication, so that nobody can start on the
+/// old state without noticing (see `ServiceLive::begin`).
+pub fn flush(previous: &Snapshot, next: &Snapshot) {
+    for id in to_flush(previous, next) {
+        next.services[id.index()].live.flush.send_modify(|g| *g += 1);
+    }
+    for id in vservers_to_flush(previous, next) {
+        next.vservers[id.index()].live.flush.send_modify(|g| *g += 1);
+    }
+    if Arc::ptr_eq(&previous.model, &next.model) {
+        return;
+    }
+    let removed = previous.model.services.iter().zip(&previous.services);
+    for (service, entry) in removed.filter(|(s, _)| next.model.service_id(&s.name).is_none()) {
+        if service.settings.down_state_flush {
+            entry.live.flush.send_modify(|g| *g += 1);
+        }
+    }
+    let removed = previous.model.vservers.iter().zip(&previous.vservers);
+    for (vserver, entry) in removed.filter(|(v, _)| next.model.vserver_id(&v.name).is_none()) {
+        if vserver.down_state_flush {
+            entry.live.flush.send_modify(|g| *g += 1);
+        }
+    }
+}
+
+fn address_of(host: &Host, resolved: &HashMap<Name, IpAddr>) -> Option<IpAddr> {
+    match host {
+        Host::Ip(ip) => Some(*ip),
+        Host::Name(name) => resolved.get(name).copied(),
+    }
+}
+
+fn up_positions(vserver: &Vserver, services: &[ServiceEntry]) -> Arc<[u32]> {
+    let serves = |entry: &ServiceEntry| entry.state == ServiceState::Up && entry.address.is_some();
+    (0u32..).zip(&vserver.members).filter(|(_, m)| serves(&services[m.service.index()])).map(|(i, _)| i).collect()
+}
+
+fn state_before(previous: &Snapshot, next: &Snapshot, id: ServiceId) -> Option<ServiceState> {
+    let before = if Arc::ptr_eq(&previous.model, &next.model) {
+        id
+    } else {
+        previous.model.service_id(&next.model.service(id).name)?
+    };
+    Some(previous.services[before.index()].state)
+}
+
+/// States in which nothing may go on under `down_state_flush`. UNKNOWN is not one: it is no evidence of a failure.
+fn is_gone(state: ServiceState) -> bool {
+    match state {
+        ServiceState::Down | ServiceState::OutOfService | ServiceState::TrofsDown => true,
+        ServiceState::Up | ServiceState::Trofs | ServiceState::Unknown => false,
+    }
 }

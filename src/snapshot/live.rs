@@ -45,6 +45,8 @@ pub struct VserverLive {
     pub refused_total: AtomicU64,
     /// The cursor of round robin.
     pub cursor: AtomicU64,
+    /// Bumped when its client connections must end (`downStateFlush` of the vserver).
+    pub flush: tokio::sync::watch::Sender<u64>,
     pub listen: Mutex<Listening>,
     /// SOURCEIP entries; bounded.
     pub persistence: Mutex<super::super::balance::persistence::Table>,
