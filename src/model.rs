@@ -125,6 +125,35 @@ macro_rules! lookup {
 // === impl Model ===
 
 impl Model {
+    /// An appliance with nothing: all tables empty, everything else at its default.
+    pub fn empty() -> Model {
+        Model {
+            appliance: Appliance { name: "bascule".into(), site: None },
+            admin: Admin { listen: SocketAddr::from(([127, 0, 0, 1], 9080)), users: Vec::new() },
+            features: Features { lb: true, gslb: true },
+            journal: Journal { keep: Duration::from_secs(400 * 86_400), size: 1 << 30 },
+            monitors: Vec::new(),
+            checks: Vec::new(),
+            servers: Vec::new(),
+            services: Vec::new(),
+            groups: Vec::new(),
+            vservers: Vec::new(),
+            criteria: Vec::new(),
+            rules: Vec::new(),
+            time_windows: Vec::new(),
+            switches: Vec::new(),
+            triggers: Vec::new(),
+            queries: Vec::new(),
+            scenarios: Vec::new(),
+            scenario_order: Vec::new(),
+            datacenters: Vec::new(),
+            pairs: Vec::new(),
+            dns: Dns::default(),
+            zones: Vec::new(),
+            watched: Vec::new(),
+        }
+    }
+
     lookup! {
         monitor_id, monitors, MonitorId;
         check_id, checks, CheckId;

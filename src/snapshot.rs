@@ -36,7 +36,11 @@ pub struct Snapshot {
     pub zones: Arc<zones::ZoneIndex>,
     /// Names for each steered RRset the last set of records that was not empty after the filter; read where `on_empty`
     /// is `last_good`. By zone, then RRset; positions in `Rrset::records`.
-    pub last_good: Arc<Vec<Vec<Vec<u32>>>>,
+    pub last_good: Arc<zones::LastGood>,
+    /// Counters and sockets of the DNS service.
+    pub dns: Arc<live::DnsLive>,
+    /// Counters of zones.
+    pub zone_live: Vec<Arc<live::ZoneLive>>,
     /// False until the first probe round is over (at most `startup_wait`): DNS answers SERVFAIL (not ready).
     pub ready: bool,
 }

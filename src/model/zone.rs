@@ -144,6 +144,23 @@ pub struct Dns {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resolver(pub IpAddr);
 
+// === impl Soa ===
+
+impl Soa {
+    /// RDATA in wire format.
+    pub fn rdata(&self) -> Arc<[u8]> {
+        let seconds = |d: Duration| u32::try_from(d.as_secs()).unwrap_or(u32::MAX).to_be_bytes();
+        let mut rdata = Vec::with_capacity(self.mname.0.len() + self.rname.0.len() + 20);
+        rdata.extend_from_slice(&self.mname.0);
+        rdata.extend_from_slice(&self.rname.0);
+        rdata.extend_from_slice(&self.serial.to_be_bytes());
+        for timer in [self.refresh, self.retry, self.expire, self.minimum] {
+            rdata.extend_from_slice(&seconds(timer));
+        }
+        rdata.into()
+    }
+}
+
 // === impl RecordType ===
 
 impl RecordType {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::live::Registry;
 use super::routing::Routing;
-use super::zones::ZoneIndex;
+use super::zones::{self, ZoneIndex};
 use super::{ServiceEntry, Snapshot, VserverEntry};
 use crate::model::Model;
 use crate::model::check::Host;
@@ -32,7 +32,7 @@ pub struct Parts<'a> {
 
 /// A view that is shorter than the tables of the model (the engine has not adopted it yet) counts as unknown and down.
 pub fn build(parts: Parts<'_>) -> Snapshot {
-    let Parts { generation, model, view, registry, zones, resolved, previous, scenario_active, ready } = parts;
+    let Parts { generation, model, view, registry, zones: index, resolved, previous, scenario_active, ready } = parts;
     let services: Vec<ServiceEntry> = model
         .services
         .iter()
@@ -58,6 +58,8 @@ pub fn build(parts: Parts<'_>) -> Snapshot {
             }
         })
         .collect();
+    let known = previous.map(|p| (&*p.model, &*p.last_good));
+    let last_good = Arc::new(zones::last_good(model, &scenario_active, &view.watched, known));
     let same_model = previous.filter(|p| Arc::ptr_eq(&p.model, model));
     Snapshot {
         generation,
@@ -68,8 +70,10 @@ pub fn build(parts: Parts<'_>) -> Snapshot {
         routing: same_model.map_or_else(|| Arc::new(Routing::build(model)), |p| Arc::clone(&p.routing)),
         scenario_active,
         watched: view.watched.clone(),
-        zones: Arc::clone(zones),
-        last_good: previous.map(|p| Arc::clone(&p.last_good)).unwrap_or_default(),
+        zones: Arc::clone(index),
+        last_good,
+        dns: registry.dns(),
+        zone_live: model.zones.iter().map(|zone| registry.zone(&zone.name)).collect(),
         ready,
     }
 }

@@ -17,6 +17,8 @@ pub struct Registry {
     services: HashMap<Name, Arc<ServiceLive>>,
     vservers: HashMap<Name, Arc<VserverLive>>,
     rules: HashMap<Name, Arc<RuleLive>>,
+    dns: Arc<DnsLive>,
+    zones: HashMap<Name, Arc<ZoneLive>>,
 }
 
 /// Counters of one service. Totals never fall.
@@ -57,6 +59,38 @@ pub struct RuleLive {
     pub hits_total: AtomicU64,
 }
 
+/// Counters and sockets of the DNS service. Totals never fall.
+#[derive(Debug, Default)]
+pub struct DnsLive {
+    pub udp_queries_total: AtomicU64,
+    pub tcp_queries_total: AtomicU64,
+    /// Answers by RCODE, the extended one included (16 is BADVERS); the last place counts what is above.
+    pub rcodes_total: [AtomicU64; 24],
+    /// Messages that get no answer: too short, or answers themselves.
+    pub dropped_total: AtomicU64,
+    /// Answers cut to TC over UDP.
+    pub truncated_total: AtomicU64,
+    /// Queries outside all zones.
+    pub refused_total: AtomicU64,
+    /// Answers that `on_empty` chose.
+    pub fallback_total: AtomicU64,
+    /// Open TCP connections.
+    pub tcp_connections: AtomicU32,
+    /// TCP connections closed at once because there were too many.
+    pub tcp_rejected_total: AtomicU64,
+    /// The addresses of `[dns] listen` in order, each with how it stands; UDP and TCP share the port.
+    pub listening: Mutex<Vec<(SocketAddr, Listening)>>,
+}
+
+/// Counters of one zone.
+#[derive(Debug, Default)]
+pub struct ZoneLive {
+    pub queries_total: AtomicU64,
+    pub nxdomain_total: AtomicU64,
+    /// Answers that `on_empty` chose because every record of the set was left out.
+    pub fallback_total: AtomicU64,
+}
+
 /// How the VIP of a vserver stands.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub enum Listening {
@@ -88,11 +122,33 @@ impl Registry {
         Arc::clone(self.rules.entry(Arc::clone(name)).or_default())
     }
 
+    pub fn dns(&self) -> Arc<DnsLive> {
+        Arc::clone(&self.dns)
+    }
+
+    pub fn zone(&mut self, name: &Name) -> Arc<ZoneLive> {
+        Arc::clone(self.zones.entry(Arc::clone(name)).or_default())
+    }
+
     /// Drops what `model` no longer names.
     pub fn retain(&mut self, model: &crate::model::Model) {
         self.services.retain(|name, _| model.service_id(name).is_some());
         self.vservers.retain(|name, _| model.vserver_id(name).is_some());
         self.rules.retain(|name, _| model.rule_id(name).is_some());
+        self.zones.retain(|name, _| model.zones.iter().any(|z| z.name == *name));
+    }
+}
+
+// === impl DnsLive ===
+
+impl DnsLive {
+    /// The addresses that are bound, with their real ports.
+    pub fn addresses(&self) -> Vec<SocketAddr> {
+        let bound = |(_, listening): &(SocketAddr, Listening)| match listening {
+            Listening::Bound { address, .. } => Some(*address),
+            Listening::None | Listening::Failed { .. } => None,
+        };
+        self.listening.lock().iter().filter_map(bound).collect()
     }
 }
 
