@@ -27,6 +27,7 @@ pub struct Handle {
     pub(crate) requests: mpsc::Sender<Request>,
     pub(crate) cell: Arc<Cell>,
     pub(crate) events: broadcast::Sender<Arc<Event>>,
+    pub(crate) journal: Arc<dyn store::ReadJournal>,
 }
 
 /// What the reactor is asked.
@@ -38,6 +39,10 @@ pub enum Request {
     },
     /// Runs on the reactor, between two steps.
     Read(Box<dyn FnOnce(&World<'_>) + Send>),
+    /// The stop signal has come: `RunStatus::draining` from now on.
+    Drain,
+    /// Writes what is left and ends the reactor.
+    Stop,
 }
 
 /// A consistent look at everything, between two steps.
@@ -112,6 +117,27 @@ impl Handle {
         });
         self.requests.send(Request::Read(read)).await.map_err(|_| Refusal::Stopping)?;
         done.await.map_err(|_| Refusal::Stopping)
+    }
+
+    /// Entries of the journal; read beside the reactor, so that a long query delays nothing.
+    pub async fn journal(&self, query: JournalQuery) -> Result<Vec<JournalEntry>, Refusal> {
+        let reader = Arc::clone(&self.journal);
+        let read = tokio::task::spawn_blocking(move || reader.query(&query));
+        read.await.map_err(|_| Refusal::Stopping)?.map_err(|e| Refusal::Disk(e.what))
+    }
+
+    /// Every commit of a scenario, oldest first (the newest 10 000).
+    pub async fn transitions(&self, scenario: Name) -> Result<Vec<JournalEntry>, Refusal> {
+        let query = JournalQuery {
+            scenario: Some(scenario),
+            kind: Some("transition".into()),
+            limit: Some(10_000),
+            newest_first: true,
+            ..JournalQuery::default()
+        };
+        let mut entries = self.journal(query).await?;
+        entries.reverse();
+        Ok(entries)
     }
 
     /// Everything that happens from now on.

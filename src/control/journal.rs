@@ -1,4 +1,11 @@
 //! The journal: what happened, append-only, each entry with the hash of the one before.
+//!
+//! [`chain`] numbers and hashes, [`codec`] turns what the engine reports into JSON and back (so that a journal can be
+//! replayed), [`saved`] does the same for what a restart needs.
+
+pub mod chain;
+pub mod codec;
+pub mod saved;
 
 use crate::model::id::Name;
 use crate::model::time::Wall;
@@ -33,4 +40,28 @@ pub struct JournalQuery {
     pub limit: Option<u32>,
     /// Newest first.
     pub newest_first: bool,
+}
+
+// === impl JournalQuery ===
+
+impl JournalQuery {
+    /// The limit within its range.
+    pub fn bounded_limit(&self) -> u32 {
+        self.limit.unwrap_or(1_000).clamp(1, 10_000)
+    }
+
+    /// The object that `scenario` stands for.
+    pub fn object(&self) -> Option<String> {
+        self.scenario.as_ref().map(|name| format!("scenario {name}"))
+    }
+
+    /// Whether an entry passes all conditions but the limit.
+    pub fn admits(&self, entry: &JournalEntry) -> bool {
+        self.since.is_none_or(|since| entry.at >= since)
+            && self.until.is_none_or(|until| entry.at <= until)
+            && self.object().is_none_or(|object| *entry.object == *object)
+            && self.actor.as_ref().is_none_or(|actor| entry.actor == *actor)
+            && self.kind.as_ref().is_none_or(|kind| entry.kind == *kind)
+            && self.after.is_none_or(|after| entry.number > after)
+    }
 }

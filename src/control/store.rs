@@ -1,1 +1,143 @@
-//! Durable state.
+//! Durable state: scenarios, overrides, the journal, and intents (acts that are on their way).
+//!
+//! Why one small trait: the rules of durability (what is written together, what waits for the disk) live in
+//! [`core`](super::core) and must not depend on what the disk is. [`Sqlite`] is one file that operators can read with
+//! `sqlite3`; [`Memory`] is the same without a disk, for `--ephemeral` and for tests.
+//!
+//! A [`Batch`] is written whole or not at all. What belongs together (a commit of a scenario, its saved state and its
+//! journal entry) is in one batch, so a `kill -9` between two writes cannot tear it. The store numbers and chains the
+//! journal entries itself: a batch that could not be written leaves no gap.
+
+mod lock;
+mod memory;
+mod schema;
+mod sqlite;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::journal::chain::{Entry, Verified};
+use super::journal::{JournalEntry, JournalQuery};
+use crate::model::id::Name;
+use crate::model::state::{Override, OverrideKey, Saved, SavedScenario};
+use crate::model::time::{Tick, Wall};
+
+pub use memory::Memory;
+pub use sqlite::{Sqlite, read_journal};
+
+/// What is kept of the journal.
+pub type Limits = crate::model::Journal;
+
+pub trait Store: Send {
+    /// Writes all batches in one transaction. On return it is durable. Gives the number of the newest journal entry.
+    fn commit(&mut self, batches: &[&Batch]) -> Result<u64, StoreError>;
+
+    /// Drops the oldest entries beyond `limits` and leaves an anchor with the last hash. Gives how many were cut.
+    fn cut(&mut self, now: Wall, limits: &Limits) -> Result<u64, StoreError>;
+
+    /// Reads beside the writer.
+    fn reader(&self) -> Arc<dyn ReadJournal>;
+}
+
+/// The journal's other end: never on the reactor's thread.
+pub trait ReadJournal: Send + Sync {
+    fn query(&self, query: &JournalQuery) -> Result<Vec<JournalEntry>, StoreError>;
+
+    /// Entries as they are stored, oldest first, from one consistent state; `visit` may end the walk with `false`.
+    fn walk(&self, visit: &mut dyn FnMut(Entry) -> bool) -> Result<(), StoreError>;
+
+    /// Checks the hash chain from the anchor to the newest entry.
+    fn verify(&self) -> Result<Verified, StoreError>;
+}
+
+/// What is written together.
+#[derive(Clone, Debug, Default)]
+pub struct Batch {
+    pub entries: Vec<Draft>,
+    pub scenarios: Vec<SavedScenario>,
+    /// `None` deletes.
+    pub overrides: Vec<(OverrideKey, Option<Override>)>,
+    pub intents: Vec<Intent>,
+    /// Intents that were carried out, or given up.
+    pub settled: Vec<u64>,
+    /// From now on a start is a restart: traffic has been answered from this state.
+    pub served: bool,
+}
+
+/// A journal entry before the store has numbered it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Draft {
+    pub at: Wall,
+    pub tick: Tick,
+    pub kind: &'static str,
+    /// `scenario a-is-out`; empty where none.
+    pub object: Name,
+    pub actor: Name,
+    pub body: serde_json::Value,
+}
+
+/// An act that is durable before the engine sees it, so that "could not be written" always means "was not done", and
+/// "was answered" always means "survives". Removed in the transaction that writes what it did; one that is still there
+/// at a start is carried out then.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Intent {
+    pub id: u64,
+    pub at: Wall,
+    pub actor: Name,
+    pub body: serde_json::Value,
+}
+
+/// What a start finds.
+#[derive(Clone, Debug, Default)]
+pub struct Found {
+    pub saved: Saved,
+    /// In the order they were made.
+    pub intents: Vec<Intent>,
+    /// A former process has served from this state: this start is a restart.
+    pub served: bool,
+    /// Number of the newest journal entry; 0: none.
+    pub journal_head: u64,
+}
+
+/// The disk or what is on it.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{what}")]
+pub struct StoreError {
+    /// With the path and what to do.
+    pub what: String,
+    /// The same attempt may succeed later.
+    pub retry: bool,
+}
+
+/// Opens `dir/bascule.db`, or makes it. One process at a time.
+pub fn open(dir: &Path) -> Result<(Sqlite, Found), StoreError> {
+    Sqlite::open(dir)
+}
+
+// === impl Batch ===
+
+impl Batch {
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+            && self.scenarios.is_empty()
+            && self.overrides.is_empty()
+            && self.intents.is_empty()
+            && self.settled.is_empty()
+            && !self.served
+    }
+}
+
+// === impl StoreError ===
+
+impl StoreError {
+    pub fn new(what: impl Into<String>) -> StoreError {
+        StoreError { what: what.into(), retry: false }
+    }
+
+    pub fn retryable(what: impl Into<String>) -> StoreError {
+        StoreError { what: what.into(), retry: true }
+    }
+}
+
+#[cfg(test)]
+mod tests;

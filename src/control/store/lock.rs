@@ -1,0 +1,53 @@
+//! Two processes on one state directory would each publish states that the other never saw.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, Write};
+use std::path::Path;
+
+use super::StoreError;
+
+/// Held while the store is open; the kernel lets go of it whenever the process ends.
+#[derive(Debug)]
+pub struct Lock {
+    _file: File,
+}
+
+// === impl Lock ===
+
+impl Lock {
+    pub fn take(dir: &Path) -> Result<Lock, StoreError> {
+        let path = dir.join("bascule.lock");
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path)
+            .map_err(|e| StoreError::new(format!("cannot write {}: {e}", path.display())))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(in_use(dir, &mut file)),
+            Err(TryLockError::Error(e)) => {
+                return Err(StoreError::new(format!("cannot lock {}: {e}", path.display())));
+            }
+        }
+        // The number is for the message of a second process only; the lock itself is the kernel's.
+        let _ = file.set_len(0);
+        let _ = file.rewind();
+        let _ = writeln!(file, "{}", std::process::id());
+        Ok(Lock { _file: file })
+    }
+}
+
+fn in_use(dir: &Path, file: &mut File) -> StoreError {
+    let mut text = String::new();
+    let _ = file.take(32).read_to_string(&mut text);
+    let by = match text.trim().parse::<u32>() {
+        Ok(pid) => format!("process {pid}"),
+        Err(_) => "another process".to_owned(),
+    };
+    StoreError::retryable(format!(
+        "the state directory {} is in use by {by}: end it first, or give this one another directory with --state",
+        dir.display()
+    ))
+}

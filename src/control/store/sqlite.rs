@@ -1,0 +1,447 @@
+//! One file, `bascule.db`, with write-ahead log and `synchronous = FULL`: a commit that returned survives a power loss.
+
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use rusqlite::{Connection, OpenFlags, Row, ToSql, TransactionBehavior};
+
+use super::lock::Lock;
+use super::schema::{self, meta, set_meta};
+use super::{Batch, Draft, Found, Intent, Limits, ReadJournal, Store, StoreError};
+use crate::control::journal::chain::{Entry, Head, Verified};
+use crate::control::journal::codec::{parse_wall, wall_text};
+use crate::control::journal::{JournalEntry, JournalQuery, saved};
+use crate::model::time::{Tick, Wall};
+
+/// What an entry costs on disk beside its body, index rows included; an estimate for `journal.size`.
+const ENTRY_OVERHEAD_BYTES: u64 = 400;
+
+/// The writer.
+#[derive(Debug)]
+pub struct Sqlite {
+    db: Connection,
+    path: PathBuf,
+    head: Head,
+    /// Estimated size of the journal.
+    bytes: u64,
+    _lock: Lock,
+}
+
+/// Reads beside the writer, on connections of its own.
+#[derive(Debug)]
+struct Reader {
+    path: PathBuf,
+    /// Opened at the first query. One at a time: queries are bounded, and readers are few.
+    db: Mutex<Option<Connection>>,
+}
+
+/// Reads the journal of a state directory, also beside a running appliance.
+pub fn read_journal(dir: &Path) -> Result<Arc<dyn ReadJournal>, StoreError> {
+    let path = dir.join("bascule.db");
+    if !path.is_file() {
+        return Err(StoreError::new(format!("{} is not a state directory: it has no bascule.db", dir.display())));
+    }
+    Ok(Arc::new(Reader { path, db: Mutex::new(None) }))
+}
+
+// === impl Sqlite ===
+
+impl Sqlite {
+    pub fn open(dir: &Path) -> Result<(Sqlite, Found), StoreError> {
+        make_private(dir)?;
+        let lock = Lock::take(dir)?;
+        let path = dir.join("bascule.db");
+        let shown = path.display().to_string();
+        let fail = |e: rusqlite::Error| error(&shown, &e);
+        let mut db = Connection::open(&path).map_err(fail)?;
+        let _ = std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600));
+        db.busy_timeout(Duration::from_millis(1_500)).map_err(fail)?;
+        db.pragma_update(None, "auto_vacuum", "INCREMENTAL").map_err(fail)?;
+        db.pragma_update(None, "journal_mode", "WAL").map_err(fail)?;
+        db.pragma_update(None, "synchronous", "FULL").map_err(fail)?;
+        schema::prepare(&mut db, &shown)?;
+        let head = read_head(&db).map_err(fail)?;
+        let found = read_found(&db, &head).map_err(|e| match e {
+            Unloadable::Sql(e) => error(&shown, &e),
+            Unloadable::Value(what) => StoreError::new(format!(
+                "{shown} holds a value that this version cannot read: {what}. Move the file away to start afresh"
+            )),
+        })?;
+        let bytes: i64 = db
+            .query_row(
+                "SELECT COALESCE(SUM(LENGTH(body)), 0) + COUNT(*) * ?1 FROM journal",
+                [ENTRY_OVERHEAD_BYTES],
+                |row| row.get(0),
+            )
+            .map_err(fail)?;
+        Ok((Sqlite { db, path, head, bytes: bytes.unsigned_abs(), _lock: lock }, found))
+    }
+
+    fn fail(&self, e: &rusqlite::Error) -> StoreError {
+        error(&self.path.display().to_string(), e)
+    }
+}
+
+impl Store for Sqlite {
+    fn commit(&mut self, batches: &[&Batch]) -> Result<u64, StoreError> {
+        match write(&mut self.db, &self.head, batches) {
+            Ok((head, bytes)) => {
+                self.head = head;
+                self.bytes += bytes;
+                Ok(self.head.number)
+            }
+            Err(e) => Err(self.fail(&e)),
+        }
+    }
+
+    fn cut(&mut self, now: Wall, limits: &Limits) -> Result<u64, StoreError> {
+        match cut(&mut self.db, &self.head, self.bytes, now, limits) {
+            Ok(Some(cut)) => {
+                self.head = cut.head;
+                self.bytes = (self.bytes + cut.added).saturating_sub(cut.freed);
+                Ok(cut.entries)
+            }
+            Ok(None) => Ok(0),
+            Err(e) => Err(self.fail(&e)),
+        }
+    }
+
+    fn reader(&self) -> Arc<dyn ReadJournal> {
+        Arc::new(Reader { path: self.path.clone(), db: Mutex::new(None) })
+    }
+}
+
+fn write(db: &mut Connection, head: &Head, batches: &[&Batch]) -> rusqlite::Result<(Head, u64)> {
+    let tx = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let mut head = head.clone();
+    let mut bytes = 0;
+    for batch in batches {
+        for draft in &batch.entries {
+            bytes += insert_entry(&tx, &mut head, draft)?;
+        }
+        for scenario in &batch.scenarios {
+            tx.prepare_cached("INSERT OR REPLACE INTO scenarios VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?.execute((
+                &*scenario.name,
+                scenario.active,
+                scenario.seq,
+                wall_text(scenario.entered_at),
+                scenario.archived,
+                saved::encode_scenario(scenario).to_string(),
+            ))?;
+        }
+        for (key, value) in &batch.overrides {
+            let id = (key.object.kind.word(), &*key.object.name, key.slot.word());
+            match value {
+                Some(o) => {
+                    tx.prepare_cached("INSERT OR REPLACE INTO overrides VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?.execute((
+                        id.0,
+                        id.1,
+                        id.2,
+                        wall_text(o.since),
+                        &*o.act.actor,
+                        saved::encode_override(key, o).to_string(),
+                    ))?
+                }
+                None => tx
+                    .prepare_cached("DELETE FROM overrides WHERE kind = ?1 AND name = ?2 AND slot = ?3")?
+                    .execute(id)?,
+            };
+        }
+        for intent in &batch.intents {
+            tx.prepare_cached("INSERT INTO intents VALUES (?1, ?2, ?3, ?4)")?.execute((
+                intent.id,
+                wall_text(intent.at),
+                &*intent.actor,
+                intent.body.to_string(),
+            ))?;
+        }
+        for id in &batch.settled {
+            tx.prepare_cached("DELETE FROM intents WHERE id = ?1")?.execute([id])?;
+        }
+        if batch.served {
+            set_meta(&tx, "served", "1")?;
+        }
+    }
+    tx.commit()?;
+    Ok((head, bytes))
+}
+
+/// Appends one entry and moves `head`; gives its estimated size.
+fn insert_entry(db: &Connection, head: &mut Head, draft: &Draft) -> rusqlite::Result<u64> {
+    let entry = Entry::append(head, draft);
+    db.prepare_cached("INSERT INTO journal VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)")?.execute((
+        entry.number,
+        wall_text(entry.at),
+        entry.at.0,
+        entry.tick.0,
+        &entry.kind,
+        &entry.object,
+        &entry.actor,
+        &entry.body,
+        &entry.prev,
+        &entry.hash,
+    ))?;
+    *head = entry.head();
+    Ok(entry.body.len() as u64 + ENTRY_OVERHEAD_BYTES)
+}
+
+struct Cut {
+    head: Head,
+    entries: u64,
+    freed: u64,
+    added: u64,
+}
+
+fn cut(db: &mut Connection, head: &Head, bytes: u64, now: Wall, limits: &Limits) -> rusqlite::Result<Option<Cut>> {
+    let tx = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let Some(last) = last_to_cut(&tx, bytes, now, limits)? else { return Ok(None) };
+    let anchor = read_entry(&tx, last)?;
+    let freed: i64 = tx.query_row(
+        "SELECT COALESCE(SUM(LENGTH(body)), 0) + COUNT(*) * ?2 FROM journal WHERE number <= ?1",
+        (last, ENTRY_OVERHEAD_BYTES),
+        |row| row.get(0),
+    )?;
+    let entries = tx.execute("DELETE FROM journal WHERE number <= ?1", [last])? as u64;
+    set_meta(&tx, "anchor_number", &anchor.number.to_string())?;
+    set_meta(&tx, "anchor_hash", &anchor.hash)?;
+    let mut head = head.clone();
+    let draft = Draft {
+        at: now,
+        // No engine stands behind this entry.
+        tick: Tick::ZERO,
+        kind: "anchor",
+        object: "".into(),
+        actor: "system".into(),
+        body: serde_json::json!({ "cut_through": anchor.number, "hash": anchor.hash }),
+    };
+    let added = insert_entry(&tx, &mut head, &draft)?;
+    tx.commit()?;
+    // Gives pages back to the file system, a bounded number at a time. Best effort.
+    let _ = db.execute_batch("PRAGMA incremental_vacuum(2000)");
+    Ok(Some(Cut { head, entries, freed: freed.unsigned_abs(), added }))
+}
+
+/// The newest entry that is too old or in the way; never the newest of all.
+fn last_to_cut(db: &Connection, bytes: u64, now: Wall, limits: &Limits) -> rusqlite::Result<Option<u64>> {
+    let newest: Option<u64> = db.query_row("SELECT MAX(number) FROM journal", [], |row| row.get(0))?;
+    let oldest_kept = now - limits.keep;
+    let by_age: Option<u64> =
+        db.query_row("SELECT MAX(number) FROM journal WHERE at_us < ?1", [oldest_kept.0], |row| row.get(0))?;
+    let mut by_size = None;
+    if bytes > limits.size {
+        // A tenth more than needed, so that this does not run for every entry.
+        let mut excess = bytes - limits.size + limits.size / 10;
+        let mut statement = db.prepare("SELECT number, LENGTH(body) FROM journal ORDER BY number")?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            by_size = Some(row.get::<_, u64>(0)?);
+            let size = row.get::<_, u64>(1)? + ENTRY_OVERHEAD_BYTES;
+            if excess <= size {
+                break;
+            }
+            excess -= size;
+        }
+    }
+    Ok(by_age.max(by_size).min(newest.map(|n| n.saturating_sub(1))).filter(|&n| n > 0 && newest.is_some()))
+}
+
+fn read_head(db: &Connection) -> rusqlite::Result<Head> {
+    let newest: Option<u64> = db.query_row("SELECT MAX(number) FROM journal", [], |row| row.get(0))?;
+    match newest {
+        Some(number) => Ok(read_entry(db, number)?.head()),
+        None => read_anchor(db),
+    }
+}
+
+fn read_anchor(db: &Connection) -> rusqlite::Result<Head> {
+    let number = meta(db, "anchor_number")?.and_then(|text| text.parse().ok());
+    Ok(match (number, meta(db, "anchor_hash")?) {
+        (Some(number), Some(hash)) => Head { number, hash },
+        _ => Head::genesis(),
+    })
+}
+
+const COLUMNS: &str = "number, at_us, tick_us, kind, object, actor, body, prev, hash";
+
+fn read_entry(db: &Connection, number: u64) -> rusqlite::Result<Entry> {
+    db.query_row(&format!("SELECT {COLUMNS} FROM journal WHERE number = ?1"), [number], entry_of)
+}
+
+fn entry_of(row: &Row<'_>) -> rusqlite::Result<Entry> {
+    Ok(Entry {
+        number: row.get(0)?,
+        at: Wall(row.get(1)?),
+        tick: Tick(row.get(2)?),
+        kind: row.get(3)?,
+        object: row.get(4)?,
+        actor: row.get(5)?,
+        body: row.get(6)?,
+        prev: row.get(7)?,
+        hash: row.get(8)?,
+    })
+}
+
+enum Unloadable {
+    Sql(rusqlite::Error),
+    Value(String),
+}
+
+impl From<rusqlite::Error> for Unloadable {
+    fn from(e: rusqlite::Error) -> Unloadable {
+        Unloadable::Sql(e)
+    }
+}
+
+fn read_found(db: &Connection, head: &Head) -> Result<Found, Unloadable> {
+    let mut found = Found { journal_head: head.number, served: meta(db, "served")?.is_some(), ..Found::default() };
+    for text in texts(db, "SELECT body FROM scenarios ORDER BY name")? {
+        found.saved.scenarios.push(saved::decode_scenario(&json(&text)?).map_err(Unloadable::Value)?);
+    }
+    for text in texts(db, "SELECT value FROM overrides")? {
+        let (key, value) = saved::decode_override(&json(&text)?).map_err(Unloadable::Value)?;
+        found.saved.overrides.insert(key, value);
+    }
+    let mut statement = db.prepare("SELECT id, at, actor, body FROM intents ORDER BY id")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        found.intents.push(Intent {
+            id: row.get(0)?,
+            at: parse_wall(&row.get::<_, String>(1)?).map_err(Unloadable::Value)?,
+            actor: row.get::<_, String>(2)?.into(),
+            body: json(&row.get::<_, String>(3)?)?,
+        });
+    }
+    Ok(found)
+}
+
+fn texts(db: &Connection, sql: &str) -> rusqlite::Result<Vec<String>> {
+    db.prepare(sql)?.query_map([], |row| row.get(0))?.collect()
+}
+
+fn json(text: &str) -> Result<serde_json::Value, Unloadable> {
+    serde_json::from_str(text).map_err(|e| Unloadable::Value(e.to_string()))
+}
+
+/// Makes the directory where it is missing, for this user only.
+fn make_private(dir: &Path) -> Result<(), StoreError> {
+    let fail = |e: std::io::Error| StoreError::new(format!("cannot use the state directory {}: {e}", dir.display()));
+    if !dir.exists() {
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(fail)?;
+    }
+    if !dir.is_dir() {
+        return Err(fail(std::io::ErrorKind::NotADirectory.into()));
+    }
+    Ok(())
+}
+
+/// A failure of SQLite in the operator's words.
+pub(super) fn error(path: &str, e: &rusqlite::Error) -> StoreError {
+    use rusqlite::ErrorCode;
+    let (what, retry) = match e.sqlite_error_code() {
+        Some(ErrorCode::DiskFull) => (format!("cannot write {path}: the disk is full; make room"), true),
+        Some(ErrorCode::ReadOnly) => (format!("cannot write {path}: it is read-only"), true),
+        Some(ErrorCode::CannotOpen) => (format!("cannot open {path}: {e}"), true),
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            (format!("cannot write {path}: another program holds its lock"), true)
+        }
+        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
+            (format!("{path} is damaged: {e}. Restore it from a backup, or move it away to start afresh"), false)
+        }
+        _ => (format!("cannot use {path}: {e}"), true),
+    };
+    StoreError { what, retry }
+}
+
+// === impl Reader ===
+
+impl Reader {
+    fn with<T>(&self, read: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
+        let fail = |e: rusqlite::Error| error(&self.path.display().to_string(), &e);
+        let mut cached = self.db.lock();
+        let db = match cached.take() {
+            Some(db) => db,
+            None => open_for_reading(&self.path).map_err(fail)?,
+        };
+        let result = read(&db).map_err(fail)?;
+        *cached = Some(db);
+        Ok(result)
+    }
+}
+
+fn open_for_reading(path: &Path) -> rusqlite::Result<Connection> {
+    // A reader of a write-ahead log writes its shared-memory file, so read-only is the second choice (a copy on a
+    // read-only medium).
+    let db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)
+        .or_else(|_| Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY))?;
+    db.busy_timeout(Duration::from_secs(2))?;
+    db.pragma_update(None, "query_only", true)?;
+    Ok(db)
+}
+
+impl ReadJournal for Reader {
+    fn query(&self, query: &JournalQuery) -> Result<Vec<JournalEntry>, StoreError> {
+        let mut conditions = vec!["1"];
+        let mut values: Vec<Box<dyn ToSql>> = Vec::new();
+        let mut add = |condition: &'static str, value: Option<Box<dyn ToSql>>| {
+            if let Some(value) = value {
+                conditions.push(condition);
+                values.push(value);
+            }
+        };
+        add("at_us >= ?", query.since.map(|at| Box::new(at.0) as _));
+        add("at_us <= ?", query.until.map(|at| Box::new(at.0) as _));
+        add("object = ?", query.object().map(|object| Box::new(object) as _));
+        add("actor = ?", query.actor.as_ref().map(|actor| Box::new(actor.to_string()) as _));
+        add("kind = ?", query.kind.as_ref().map(|kind| Box::new(kind.to_string()) as _));
+        add("number > ?", query.after.map(|after| Box::new(i64::try_from(after).unwrap_or(i64::MAX)) as _));
+        let sql = format!(
+            "SELECT {COLUMNS} FROM journal WHERE {} ORDER BY number {} LIMIT {}",
+            conditions.join(" AND "),
+            if query.newest_first { "DESC" } else { "ASC" },
+            query.bounded_limit(),
+        );
+        self.with(|db| {
+            let mut statement = db.prepare_cached(&sql)?;
+            let entries = statement.query_map(rusqlite::params_from_iter(&values), entry_of)?;
+            entries.map(|entry| entry.map(|e| e.shown())).collect()
+        })
+    }
+
+    fn walk(&self, visit: &mut dyn FnMut(Entry) -> bool) -> Result<(), StoreError> {
+        self.with(|db| {
+            let mut statement = db.prepare(&format!("SELECT {COLUMNS} FROM journal ORDER BY number"))?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                if !visit(entry_of(row)?) {
+                    break;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    fn verify(&self) -> Result<Verified, StoreError> {
+        self.with(|db| {
+            // Anchor and entries from one state, whatever is written meanwhile.
+            let tx = db.unchecked_transaction()?;
+            let anchor = read_anchor(&tx)?;
+            let mut verified = Verified { entries: 0, anchor: anchor.number, broken: None };
+            let mut head = anchor;
+            let mut statement = tx.prepare(&format!("SELECT {COLUMNS} FROM journal ORDER BY number"))?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                let entry = entry_of(row)?;
+                if let Err(broken) = head.check(&entry) {
+                    verified.broken = Some(broken);
+                    break;
+                }
+                verified.entries += 1;
+                head = entry.head();
+            }
+            Ok(verified)
+        })
+    }
+}

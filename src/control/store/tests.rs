@@ -1,0 +1,188 @@
+use serde_json::json;
+
+use super::*;
+use crate::model::event::Act;
+use crate::model::id::{Kind, ObjectRef};
+use crate::model::state::{OverrideValue, Slot};
+
+fn draft(at: i64, object: &str, kind: &'static str) -> Draft {
+    Draft {
+        at: Wall(at),
+        tick: Tick(at.unsigned_abs()),
+        kind,
+        object: object.into(),
+        actor: "system".into(),
+        body: json!({ "text": "x".repeat(100) }),
+    }
+}
+
+fn scenario(name: &str, seq: u64) -> SavedScenario {
+    SavedScenario {
+        name: name.into(),
+        active: seq % 2 == 1,
+        seq,
+        entered_at: Wall(5),
+        forced: false,
+        disarmed: Vec::new(),
+        automatic_commits: Vec::new(),
+        definition: 9,
+        last_transition: None,
+        archived: false,
+    }
+}
+
+fn disabled(name: &str) -> (OverrideKey, Override) {
+    let act = Act { actor: "admin:nsroot".into(), reason: Some("patching".into()), expires: None };
+    let value = OverrideValue::Disabled { deadline: Some(Wall(77)), graceful: true };
+    let key = OverrideKey { object: ObjectRef::new(Kind::Service, name), slot: Slot::Admin };
+    (key, Override { value, since: Wall(3), act })
+}
+
+#[test]
+fn what_was_committed_is_found_at_the_next_start_and_nothing_else() {
+    let dir = tempfile::tempdir().unwrap();
+    let (key, value) = disabled("web1");
+    {
+        let (mut store, found) = open(dir.path()).unwrap();
+        assert_eq!((found.journal_head, found.served), (0, false));
+        let intent = Intent { id: 4, at: Wall(8), actor: "admin:local".into(), body: json!({ "do": "x" }) };
+        let batch = Batch {
+            entries: vec![draft(1, "scenario dr", "transition")],
+            scenarios: vec![scenario("dr", 1)],
+            overrides: vec![(key.clone(), Some(value.clone()))],
+            intents: vec![intent],
+            settled: Vec::new(),
+            served: true,
+        };
+        assert_eq!(store.commit(&[&batch]).unwrap(), 1);
+        // A second start: the process was killed here, without any farewell.
+    }
+    let (mut store, found) = open(dir.path()).unwrap();
+    assert_eq!(found.saved.scenarios, vec![scenario("dr", 1)]);
+    assert_eq!(found.saved.overrides.get(&key), Some(&value));
+    assert_eq!((found.journal_head, found.served, found.intents.len()), (1, true, 1));
+    let batch = Batch { overrides: vec![(key.clone(), None)], settled: vec![4], ..Batch::default() };
+    store.commit(&[&batch]).unwrap();
+    drop(store);
+    let (_store, found) = open(dir.path()).unwrap();
+    assert!(found.saved.overrides.is_empty() && found.intents.is_empty());
+}
+
+#[test]
+fn a_batch_that_fails_leaves_nothing_and_no_gap_in_the_journal() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut store, _) = open(dir.path()).unwrap();
+    let intent = |id| Intent { id, at: Wall(8), actor: "a".into(), body: json!({}) };
+    store.commit(&[&Batch { intents: vec![intent(1)], ..Batch::default() }]).unwrap();
+    // The same id a second time breaks a constraint after the entry and the scenario have been inserted.
+    let torn = Batch {
+        entries: vec![draft(1, "scenario dr", "transition")],
+        scenarios: vec![scenario("dr", 1)],
+        intents: vec![intent(1)],
+        ..Batch::default()
+    };
+    assert!(store.commit(&[&torn]).is_err());
+    let good = Batch { entries: vec![draft(2, "scenario dr", "transition")], ..Batch::default() };
+    assert_eq!(store.commit(&[&good]).unwrap(), 1);
+    drop(store);
+    let (_store, found) = open(dir.path()).unwrap();
+    assert!(found.saved.scenarios.is_empty());
+}
+
+#[test]
+fn a_second_process_is_refused_and_told_who_holds_the_directory() {
+    let dir = tempfile::tempdir().unwrap();
+    let (_store, _) = open(dir.path()).unwrap();
+    let refused = open(dir.path()).unwrap_err();
+    assert!(refused.what.contains(&format!("in use by process {}", std::process::id())), "{refused}");
+}
+
+#[test]
+fn a_newer_schema_is_refused_with_what_to_do() {
+    let dir = tempfile::tempdir().unwrap();
+    drop(open(dir.path()).unwrap());
+    let db = rusqlite::Connection::open(dir.path().join("bascule.db")).unwrap();
+    db.execute("UPDATE meta SET value = '99' WHERE key = 'schema'", []).unwrap();
+    drop(db);
+    let refused = open(dir.path()).unwrap_err();
+    assert!(refused.what.contains("newer version (schema 99"), "{refused}");
+}
+
+#[test]
+fn the_chain_holds_over_restarts_and_shows_tampering() {
+    let dir = tempfile::tempdir().unwrap();
+    for start in 0..3 {
+        let (mut store, _) = open(dir.path()).unwrap();
+        let batch = Batch { entries: vec![draft(start, "", "start"), draft(start, "", "stop")], ..Batch::default() };
+        store.commit(&[&batch]).unwrap();
+    }
+    let (store, _) = open(dir.path()).unwrap();
+    let reader = store.reader();
+    assert_eq!(reader.verify().unwrap(), Verified { entries: 6, anchor: 0, broken: None });
+    let db = rusqlite::Connection::open(dir.path().join("bascule.db")).unwrap();
+    db.execute("UPDATE journal SET actor = 'admin:mallory' WHERE number = 3", []).unwrap();
+    let broken = reader.verify().unwrap().broken.unwrap();
+    assert!(broken.contains("entry 3 was changed"), "{broken}");
+    db.execute("DELETE FROM journal WHERE number = 3", []).unwrap();
+    let broken = reader.verify().unwrap().broken.unwrap();
+    assert!(broken.contains("entry 3 is missing"), "{broken}");
+}
+
+#[test]
+fn the_oldest_part_is_cut_and_an_anchor_keeps_the_chain() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut store, _) = open(dir.path()).unwrap();
+    let entries = (0..100).map(|n| draft(n * 1_000_000, "", "warning")).collect();
+    store.commit(&[&Batch { entries, ..Batch::default() }]).unwrap();
+    let now = Wall(100_000_000);
+    // By age: entries of the last 40 seconds stay.
+    let limits = Limits { keep: std::time::Duration::from_secs(40), size: 1 << 30 };
+    assert_eq!(store.cut(now, &limits).unwrap(), 60);
+    assert_eq!(store.cut(now, &limits).unwrap(), 0);
+    let verified = store.reader().verify().unwrap();
+    assert_eq!(verified, Verified { entries: 41, anchor: 60, broken: None });
+    // By size: about ten entries.
+    let limits = Limits { keep: std::time::Duration::from_secs(1_000), size: 5_000 };
+    assert!(store.cut(now, &limits).unwrap() >= 30);
+    let verified = store.reader().verify().unwrap();
+    assert!(verified.broken.is_none() && verified.entries <= 12, "{verified:?}");
+    drop(store);
+    let (store, _) = open(dir.path()).unwrap();
+    assert_eq!(store.reader().verify().unwrap().broken, None);
+}
+
+#[test]
+fn queries_combine_their_conditions_on_both_stores() {
+    let dir = tempfile::tempdir().unwrap();
+    let (sqlite, _) = open(dir.path()).unwrap();
+    let stores: [Box<dyn Store>; 2] = [Box::new(sqlite), Box::new(Memory::new())];
+    for mut store in stores {
+        let entries = vec![
+            draft(1, "scenario dr", "transition"),
+            draft(2, "scenario dr", "attempt"),
+            draft(3, "scenario other", "transition"),
+            draft(4, "scenario dr", "transition"),
+        ];
+        store.commit(&[&Batch { entries, ..Batch::default() }]).unwrap();
+        let numbers = |query: JournalQuery| -> Vec<u64> {
+            store.reader().query(&query).unwrap().iter().map(|entry| entry.number).collect()
+        };
+        let dr = JournalQuery { scenario: Some("dr".into()), kind: Some("transition".into()), ..Default::default() };
+        assert_eq!(numbers(dr.clone()), [1, 4]);
+        assert_eq!(numbers(JournalQuery { newest_first: true, limit: Some(1), ..dr.clone() }), [4]);
+        assert_eq!(numbers(JournalQuery { after: Some(1), ..dr.clone() }), [4]);
+        assert_eq!(numbers(JournalQuery { until: Some(Wall(3)), since: Some(Wall(2)), ..Default::default() }), [2, 3]);
+        assert!(numbers(JournalQuery { actor: Some("nobody".into()), ..Default::default() }).is_empty());
+    }
+}
+
+#[test]
+fn memory_keeps_a_bounded_journal_whose_chain_holds() {
+    let mut store = Memory::new();
+    for _ in 0..21 {
+        let entries = (0..1_000).map(|n| draft(n, "", "board")).collect();
+        store.commit(&[&Batch { entries, ..Batch::default() }]).unwrap();
+    }
+    let verified = store.reader().verify().unwrap();
+    assert_eq!(verified, Verified { entries: 20_000, anchor: 1_000, broken: None });
+}
