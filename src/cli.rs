@@ -1,1 +1,3 @@
 //! L5: the command line.
+
+pub mod demo;

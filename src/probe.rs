@@ -1,13 +1,38 @@
 //! L3: probes. One sample of a check against a real socket, and the runner that takes samples when they are due, on
 //! threads of its own and never more than a bounded number at once. Every probe opens a new connection.
+//!
+//! A sample answers one question: did the peer, within the check's time-out, do what the check asks for? The time-out
+//! covers everything from the name lookup to the last byte. Whatever a peer sends (nothing, garbage, an endless head, a
+//! body that is shorter than announced) ends in exactly one verdict with a reason in words, and never in more memory
+//! than the bounds beside each protocol. Three outcomes are kept apart:
+//!
+//! - **Fail**: the peer, or the way to it, did not do what was asked.
+//! - **Void**: this machine could not ask (no permission for ICMP, no file descriptors left, a kind that this build
+//!   cannot probe). That says nothing about the peer, so it changes nothing.
+//! - A **name that does not resolve** is void for a monitor, because its service is then UNKNOWN, and a failure for a
+//!   user's check or a data-centre target, where being resolvable is part of what is checked.
 
+mod connect;
+mod dns;
+mod ecv;
+mod http;
+mod icmp;
+mod plan;
+mod resolve;
 pub mod runner;
+mod tcp;
+mod tls;
+mod udp;
 
+use std::fmt::Write as _;
+use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::model::check::Check;
-use crate::model::event::Verdict;
+use crate::model::check::{Check, Origin, Probe};
+use crate::model::event::{Outcome, Verdict};
+
+pub use runner::Runner;
 
 /// A sample to take.
 #[derive(Clone, Debug)]
@@ -24,4 +49,181 @@ pub struct Sampled {
     pub verdict: Verdict,
     /// How long after `due` the attempt began.
     pub late_by: Duration,
+}
+
+/// What a probe found: an outcome and its reason in words.
+type Found = Result<Answer, Miss>;
+
+/// The peer answered as asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Answer {
+    /// It asked to be drained.
+    trofs: bool,
+    detail: String,
+}
+
+/// There is no answer that passes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Miss {
+    Fail(String),
+    Void(String),
+}
+
+/// By when the sample must be complete.
+#[derive(Clone, Copy, Debug)]
+struct Deadline {
+    at: tokio::time::Instant,
+    timeout: Duration,
+}
+
+/// Longest part of a peer's words that is repeated in a detail. Characters.
+const QUOTED_MAX: usize = 60;
+
+/// Takes one sample of `check`. Ends by the check's time-out; needs a tokio runtime with I/O and time.
+pub async fn sample(check: &Check) -> Verdict {
+    let start = Instant::now();
+    let deadline = Deadline::after(check.schedule.timeout);
+    let found = attempt(check, deadline).await;
+    let latency = start.elapsed();
+    match found {
+        Ok(Answer { trofs: false, detail }) => Verdict::new(Outcome::Pass, latency, detail),
+        Ok(Answer { trofs: true, detail }) => Verdict::new(Outcome::Trofs, latency, detail),
+        Err(Miss::Fail(detail)) => Verdict::new(Outcome::Fail, latency, detail),
+        Err(Miss::Void(detail)) => Verdict::new(Outcome::Void, latency, detail),
+    }
+}
+
+async fn attempt(check: &Check, deadline: Deadline) -> Found {
+    let monitor = matches!(check.origin, Origin::Monitor { .. });
+    let Some(target) = check.probe.target() else {
+        return Err(Miss::Void(format!("probes of type {} are not available in this build", check.probe.word())));
+    };
+    let addresses = resolve::lookup(target, monitor, deadline).await?;
+    match &check.probe {
+        Probe::Tcp { .. } => tcp::probe(&addresses, deadline).await,
+        Probe::Http { tls, request, expect, .. } => {
+            let considered = if monitor { http::CONSIDERED_BY_MONITORS } else { http::CONSIDERED_BY_CHECKS };
+            // On the heap: the state of a TLS handshake and a head of 16 KiB would make every sample that large.
+            Box::pin(http::probe(target, &addresses, tls.as_ref(), request, expect, considered, deadline)).await
+        }
+        Probe::Ping { .. } => icmp::probe(addresses[0].ip(), deadline).await,
+        Probe::Dns { query, qtype, expect, .. } => dns::probe(addresses[0], query, *qtype, expect, deadline).await,
+        Probe::TcpEcv { tls, send, receive, trofs, .. } => {
+            let ecv = ecv::Dialogue { send, receive, trofs: trofs.as_deref() };
+            Box::pin(ecv::probe(target, &addresses, tls.as_ref(), ecv, deadline)).await
+        }
+        Probe::UdpEcv { send, receive, .. } => udp::probe(addresses[0], send, receive, deadline).await,
+        Probe::Unavailable { .. } => unreachable!("it has no target"),
+    }
+}
+
+// === impl Answer ===
+
+impl Answer {
+    fn pass(detail: impl Into<String>) -> Answer {
+        Answer { trofs: false, detail: detail.into() }
+    }
+
+    fn trofs(detail: impl Into<String>) -> Answer {
+        Answer { trofs: true, detail: detail.into() }
+    }
+}
+
+// === impl Miss ===
+
+impl Miss {
+    /// What an error of a socket means. `what` names the act and the address: `connection to 192.0.2.1:80`.
+    fn from_io(error: &io::Error, what: &str) -> Miss {
+        // Nothing about the peer follows from a shortage on this machine.
+        const OUT_OF: [i32; 5] = [libc::EMFILE, libc::ENFILE, libc::ENOBUFS, libc::ENOMEM, libc::EADDRNOTAVAIL];
+        if error.raw_os_error().is_some_and(|code| OUT_OF.contains(&code)) {
+            return Miss::Void(format!("{what}: not tried, this machine is short of resources ({error})"));
+        }
+        match error.kind() {
+            io::ErrorKind::ConnectionRefused => Miss::Fail(format!("{what}: connection refused")),
+            io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe => {
+                Miss::Fail(format!("{what}: connection reset"))
+            }
+            io::ErrorKind::HostUnreachable => Miss::Fail(format!("{what}: host unreachable")),
+            io::ErrorKind::NetworkUnreachable => Miss::Fail(format!("{what}: no route to the network")),
+            io::ErrorKind::UnexpectedEof => Miss::Fail(format!("{what}: connection closed early")),
+            _ => Miss::Fail(format!("{what}: {error}")),
+        }
+    }
+}
+
+// === impl Deadline ===
+
+impl Deadline {
+    fn after(timeout: Duration) -> Deadline {
+        Deadline { at: tokio::time::Instant::now() + timeout, timeout }
+    }
+
+    /// Waits for `act`; at the deadline it is dropped and the sample has failed. `waiting_for` completes the sentence
+    /// "timed out after 500 ms, waiting for …".
+    async fn within<T>(self, waiting_for: impl FnOnce() -> String, act: impl Future<Output = T>) -> Result<T, Miss> {
+        tokio::time::timeout_at(self.at, act).await.map_err(|_| self.passed(&waiting_for()))
+    }
+
+    fn passed(self, waiting_for: &str) -> Miss {
+        Miss::Fail(format!("timed out after {} ms, waiting for {waiting_for}", self.timeout.as_millis()))
+    }
+}
+
+/// A peer's bytes as they may stand in a log line: printable ASCII, escaped otherwise, and cut.
+fn quoted(bytes: &[u8]) -> String {
+    let mut text = String::from("\"");
+    for (i, &byte) in bytes.iter().enumerate() {
+        if i == QUOTED_MAX {
+            text.push('…');
+            break;
+        }
+        let _ = write!(text, "{}", byte.escape_ascii());
+    }
+    text.push('"');
+    text
+}
+
+/// Whether `needle` is in `haystack`; the part before `seen` was searched before.
+fn contains(haystack: &[u8], needle: &[u8], seen: usize) -> bool {
+    if needle.is_empty() {
+        return true;
+    }
+    let from = seen.saturating_sub(needle.len() - 1).min(haystack.len());
+    haystack[from..].windows(needle.len()).any(|window| window == needle)
+}
+
+/// Bytes that an outsider cannot guess: query ids, echo payloads.
+fn random<const N: usize>() -> [u8; N] {
+    let mut bytes = [0; N];
+    // The generator reads from the kernel and does not fail on a booted machine. Were it to, a constant is safe for
+    // its two uses: an answer must come from the address that was asked, too.
+    let _ = rustls::crypto::ring::default_provider().secure_random.fill(&mut bytes);
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_peers_words_are_escaped_and_cut() {
+        assert_eq!(quoted(b"ok\0\x1b[2J\n"), r#""ok\x00\x1b[2J\n""#);
+        assert_eq!(quoted(&[b'a'; 61]).chars().count(), 60 + 3);
+    }
+
+    #[test]
+    fn a_text_is_found_across_the_border_of_two_reads() {
+        assert!(contains(b"hea|lthy", b"|", 0));
+        assert!(contains(b"xxhealthy", b"healthy", 5));
+        assert!(!contains(b"healthy xx", b"healthy", 9));
+        assert!(contains(b"", b"", 0));
+        assert!(!contains(b"", b"a", 7));
+    }
+
+    #[test]
+    fn a_shortage_on_this_machine_is_no_failure_of_the_peer() {
+        let miss = Miss::from_io(&io::Error::from_raw_os_error(libc::EMFILE), "connection to 192.0.2.1:80");
+        assert!(matches!(miss, Miss::Void(detail) if detail.contains("this machine")));
+    }
 }
