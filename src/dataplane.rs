@@ -1,7 +1,174 @@
 //! L3: traffic. Reads the snapshot, reports observations upwards over a bounded queue, and never names the control
 //! layer.
+//!
+//! ```text
+//! listen: one socket per VIP ──▶ l4  choose ─▶ connect ─▶ copy
+//!   follows the snapshot      └▶ l7  head ─▶ policy ─▶ choose ─▶ pingora carries the bytes
+//!                                         member: persistence ─▶ method ─▶ chain
+//! ```
 
 pub mod dns;
 pub mod l4;
 pub mod l7;
 pub mod listen;
+pub mod member;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use tokio::net::TcpStream;
+use tokio::sync::{Notify, Semaphore, mpsc, watch};
+
+use crate::model::event::Observation;
+use crate::model::time::{Tick, micros};
+use crate::snapshot::Cell;
+use member::Plane;
+
+/// Client connections of the process at most; fewer where the limit of open files says so (a connection may need two).
+const CONNECTIONS_MAX: usize = 100_000;
+
+/// Open files left to listeners, probes, administration and DNS.
+const FILES_RESERVED: usize = 256;
+
+/// Everything that carries connections.
+pub struct Dataplane {
+    shared: Arc<Shared>,
+    reconciled: watch::Receiver<u64>,
+    drain: watch::Sender<bool>,
+    kill: watch::Sender<bool>,
+}
+
+/// What every connection needs.
+pub(crate) struct Shared {
+    pub plane: Plane,
+    pub l7: l7::Engine,
+    /// True from the stop signal on: no new connections, no keep-alive.
+    pub drain: watch::Receiver<bool>,
+    /// True once the limit of the drain is over: everything ends.
+    pub kill: watch::Receiver<bool>,
+    pub connections: Arc<Semaphore>,
+    open: AtomicUsize,
+    idle: Notify,
+    origin: Instant,
+}
+
+/// An open client connection; counted until dropped.
+pub(crate) struct Open(Arc<Shared>);
+
+// === impl Dataplane ===
+
+impl Dataplane {
+    /// Binds what the current snapshot asks for and follows every later one. Must be called inside a tokio runtime.
+    pub async fn start(cell: Arc<Cell>, observations: mpsc::Sender<Observation>) -> Dataplane {
+        let (drain, drain_seen) = watch::channel(false);
+        let (kill, kill_seen) = watch::channel(false);
+        let shared = Arc::new(Shared {
+            plane: Plane { cell, observations },
+            l7: l7::Engine::new(),
+            drain: drain_seen,
+            kill: kill_seen,
+            connections: Arc::new(Semaphore::new(connections_max())),
+            open: AtomicUsize::new(0),
+            idle: Notify::new(),
+            origin: Instant::now(),
+        });
+        let reconciled = listen::start(Arc::clone(&shared)).await;
+        Dataplane { shared, reconciled, drain, kill }
+    }
+
+    /// The newest generation whose listeners are bound, or have failed for a reason that their state tells.
+    pub fn reconciled(&self) -> watch::Receiver<u64> {
+        self.reconciled.clone()
+    }
+
+    /// Closes the listeners and idle connections, lets what is in flight finish, and returns once no connection is open
+    /// or `limit` is over; then the rest is reset.
+    pub async fn drain(self, limit: Duration) {
+        self.drain.send_replace(true);
+        let all_closed = async {
+            loop {
+                let idle = self.shared.idle.notified();
+                tokio::pin!(idle);
+                // Registered before the count is read, so that the last close in between is not missed.
+                idle.as_mut().enable();
+                if self.shared.open.load(Ordering::SeqCst) == 0 {
+                    return;
+                }
+                idle.await;
+            }
+        };
+        if tokio::time::timeout(limit, all_closed).await.is_err() {
+            tracing::warn!(open = self.shared.open.load(Ordering::SeqCst), "drain limit is over, closing the rest");
+        }
+        self.kill.send_replace(true);
+        // Give the tasks a moment to reset their sockets before the runtime goes.
+        let gone = async {
+            while self.shared.open.load(Ordering::SeqCst) > 0 {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        let _ = tokio::time::timeout(Duration::from_millis(500), gone).await;
+    }
+}
+
+// === impl Shared ===
+
+impl Shared {
+    pub fn open(self: &Arc<Self>) -> Open {
+        self.open.fetch_add(1, Ordering::SeqCst);
+        Open(Arc::clone(self))
+    }
+
+    /// Monotonic time for the idle time-outs of persistence.
+    pub fn now(&self) -> Tick {
+        Tick(micros(self.origin.elapsed()))
+    }
+
+    pub fn is_draining(&self) -> bool {
+        *self.drain.borrow()
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        if self.0.open.fetch_sub(1, Ordering::SeqCst) == 1 {
+            self.0.idle.notify_waiters();
+        }
+    }
+}
+
+/// Resolves once the flag is up; never where its sender is gone.
+pub(crate) async fn raised(mut flag: watch::Receiver<bool>) {
+    if flag.wait_for(|up| *up).await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}
+
+/// Makes the close of this socket a reset.
+pub(crate) fn reset_on_close(stream: &TcpStream) {
+    // Fails only where the socket is already gone.
+    let _ = socket2::SockRef::from(stream).set_linger(Some(Duration::ZERO));
+}
+
+fn connections_max() -> usize {
+    let files = std::fs::read_to_string("/proc/self/limits").ok().and_then(|limits| open_files(&limits));
+    files.map_or(CONNECTIONS_MAX, |files| (files.saturating_sub(FILES_RESERVED) / 2).clamp(16, CONNECTIONS_MAX))
+}
+
+/// The soft limit of open files in the text of `/proc/self/limits`; `None` where unlimited.
+fn open_files(limits: &str) -> Option<usize> {
+    let line = limits.lines().find_map(|l| l.strip_prefix("Max open files"))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_limit_of_open_files_is_read_from_proc() {
+        let text = "Limit  Soft Limit  Hard Limit  Units\nMax open files            1024                 524288               files\n";
+        assert_eq!(super::open_files(text), Some(1024));
+        assert_eq!(super::open_files("Max open files   unlimited unlimited files"), None);
+        assert_eq!(super::open_files(""), None);
+    }
+}

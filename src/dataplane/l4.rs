@@ -1,1 +1,100 @@
-//! L4: TCP.
+//! L4: TCP. A connection is balanced once, on the snapshot of its beginning; then bytes are copied until an end, an
+//! idle time-out or a flush. A half-close is passed on as a half-close and a reset as a reset.
+
+mod copy;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use tokio::net::TcpStream;
+
+use super::member::{Choice, Serving, Wanted, acquire};
+use super::{Shared, raised, reset_on_close};
+use crate::model::id::Name;
+use crate::snapshot::Snapshot;
+
+/// Time that all tries to reach a member may take together.
+const CONNECT_BUDGET: Duration = Duration::from_secs(30);
+
+/// A member that was reached.
+struct Connected {
+    server: TcpStream,
+    serving: Serving,
+    /// The shorter of the client's and the server's idle time-out.
+    idle: Duration,
+}
+
+/// Serves one connection to the end.
+pub(crate) async fn serve(
+    shared: &Arc<Shared>,
+    snapshot: Arc<Snapshot>,
+    client: TcpStream,
+    peer: SocketAddr,
+    vserver: Name,
+) {
+    let Some(entry) = snapshot.model.vserver_id(&vserver) else { return reset_on_close(&client) };
+    let live = Arc::clone(&snapshot.vservers[entry.index()].live);
+    live.requests_total.fetch_add(1, Ordering::Relaxed);
+    let connected = tokio::select! {
+        connected = tokio::time::timeout(CONNECT_BUDGET, connect(shared, snapshot, peer, &vserver)) => {
+            connected.ok().flatten()
+        }
+        () = raised(shared.kill.clone()) => None,
+    };
+    let Some(Connected { server, serving, idle }) = connected else {
+        live.refused_total.fetch_add(1, Ordering::Relaxed);
+        return reset_on_close(&client);
+    };
+    let ended = tokio::select! {
+        ended = copy::both(&client, &server, idle, serving.live()) => ended,
+        () = serving.flushed() => copy::Ended::Cut,
+        () = raised(shared.kill.clone()) => copy::Ended::Cut,
+    };
+    if ended == copy::Ended::Cut {
+        reset_on_close(&client);
+        reset_on_close(&server);
+    }
+}
+
+/// Tries members until one is reached: those of the vserver, then those of the chain. `None`: nothing is usable.
+async fn connect(shared: &Shared, mut snapshot: Arc<Snapshot>, peer: SocketAddr, vserver: &Name) -> Option<Connected> {
+    let mut tried = Vec::new();
+    loop {
+        let wanted = Wanted { client: peer.ip(), cookie: &|_| None, tried: &tried, now: shared.now() };
+        let (chosen_on, choice, serving) = acquire(&shared.plane, snapshot, vserver, &wanted)?;
+        match reach(&chosen_on, choice, &serving).await {
+            Some(server) => {
+                let entry = chosen_on.model.vserver_id(vserver)?;
+                let idle = chosen_on
+                    .model
+                    .vserver(entry)
+                    .client_timeout
+                    .min(chosen_on.model.service(choice.service).settings.server_timeout);
+                return Some(Connected { server, serving, idle });
+            }
+            None => tried.push(Arc::clone(serving.service())),
+        }
+        snapshot = shared.plane.cell.load_full();
+    }
+}
+
+async fn reach(snapshot: &Snapshot, choice: Choice, serving: &Serving) -> Option<TcpStream> {
+    let limit = snapshot.model.service(choice.service).settings.connect_timeout;
+    let failure = tokio::select! {
+        connected = tokio::time::timeout(limit, TcpStream::connect(choice.address)) => match connected {
+            Ok(Ok(server)) => {
+                let _ = server.set_nodelay(true);
+                return Some(server);
+            }
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => format!("no answer within {limit:?}"),
+        },
+        // It went down while we were knocking: no failure of the connection, but no use either.
+        () = serving.flushed() => return None,
+    };
+    serving.live().connect_failures_total.fetch_add(1, Ordering::Relaxed);
+    tracing::debug!(service = &**serving.service(), address = %choice.address, failure, "cannot connect");
+    None
+}

@@ -1,0 +1,109 @@
+//! The accept loop of one VIP.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, watch};
+
+use crate::dataplane::{Shared, l4, l7, raised, reset_on_close};
+use crate::model::id::Name;
+use crate::model::service::Protocol;
+use crate::snapshot::live::VserverLive;
+
+/// Wait after an error that is ours (no file descriptor, no memory): the connection stays in the backlog.
+const BACKOFF: Duration = Duration::from_millis(50);
+
+/// Accepts until `stopped`. At the bound of connections it stops accepting; the kernel's backlog holds the rest.
+pub(super) async fn run(
+    shared: Arc<Shared>,
+    listener: TcpListener,
+    vserver: Name,
+    live: Arc<VserverLive>,
+    stopped: watch::Receiver<bool>,
+) {
+    let stopping = raised(stopped);
+    tokio::pin!(stopping);
+    loop {
+        let permit = tokio::select! {
+            () = &mut stopping => break,
+            permit = Arc::clone(&shared.connections).acquire_owned() => permit.expect("never closed"),
+        };
+        tokio::select! {
+            () = &mut stopping => break,
+            accepted = listener.accept() => match accepted {
+                Ok((stream, client)) => spawn(&shared, stream, client, &vserver, &live, permit),
+                Err(error) => if !is_the_clients(&error) {
+                    tracing::warn!(vserver = &*vserver, %error, "cannot accept");
+                    tokio::time::sleep(BACKOFF).await;
+                },
+            },
+        }
+    }
+    // Connections that were complete before the socket closes are served, not reset.
+    while let Ok(Ok((stream, client))) = tokio::time::timeout(Duration::ZERO, listener.accept()).await {
+        let Ok(permit) = Arc::clone(&shared.connections).try_acquire_owned() else { break };
+        spawn(&shared, stream, client, &vserver, &live, permit);
+    }
+}
+
+fn is_the_clients(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::ConnectionAborted
+            | io::ErrorKind::ConnectionReset
+            | io::ErrorKind::ConnectionRefused
+            | io::ErrorKind::Interrupted
+    )
+}
+
+fn spawn(
+    shared: &Arc<Shared>,
+    stream: TcpStream,
+    client: SocketAddr,
+    vserver: &Name,
+    live: &Arc<VserverLive>,
+    permit: OwnedSemaphorePermit,
+) {
+    // Counted here and not in the task, so that a drain that begins now sees it.
+    let open = shared.open();
+    let counted = Counted::new(live);
+    let (shared, vserver) = (Arc::clone(shared), Arc::clone(vserver));
+    tokio::spawn(async move {
+        serve(&shared, stream, client, vserver).await;
+        drop((counted, permit, open));
+    });
+}
+
+async fn serve(shared: &Arc<Shared>, stream: TcpStream, client: SocketAddr, vserver: Name) {
+    let snapshot = shared.plane.cell.load_full();
+    let protocol = snapshot.model.vserver_id(&vserver).map(|id| snapshot.model.vserver(id).protocol);
+    match protocol {
+        Some(Protocol::Http) => {
+            drop(snapshot);
+            l7::serve(shared, stream, client, vserver).await;
+        }
+        Some(Protocol::Tcp) => l4::serve(shared, snapshot, stream, client, vserver).await,
+        // Removed a moment ago.
+        None => reset_on_close(&stream),
+    }
+}
+
+/// One of `VserverLive::connections`.
+struct Counted(Arc<VserverLive>);
+
+impl Counted {
+    fn new(live: &Arc<VserverLive>) -> Counted {
+        live.connections.fetch_add(1, Ordering::Relaxed);
+        Counted(Arc::clone(live))
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.connections.fetch_sub(1, Ordering::Relaxed);
+    }
+}
