@@ -1,50 +1,176 @@
-//! The engine: one step at a time.
+//! The engine: all machines of one appliance, advanced one step at a time.
+//!
+//! A step does what the picture in `lib.rs` shows, in this order: timers that are due, each at its own time; the input;
+//! then whatever depends on what changed: board rows, services, vservers, scenarios in topological order, watched
+//! terms. What depends on what is found through indexes built at `Adopt`, so a step costs what lies downstream of its
+//! input and never grows with the number of unrelated objects.
 
+mod admin;
+mod adopt;
+mod input;
+mod rows;
+mod settle;
+mod timers;
+
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::board::{Board, RowId, TermRows};
+use super::check::CheckMachine;
+use super::scenario::ScenarioMachine;
+use super::service::ServiceMachine;
 use super::{Effect, Input};
 use crate::model::Model;
-use crate::model::state::{SavedScenario, StateView};
-use crate::model::time::{Now, Tick};
+use crate::model::condition::Signal;
+use crate::model::id::{CheckId, DatacenterId, ScenarioId, ServiceId, VserverId, WatchedId};
+use crate::model::state::{Saved, SavedScenario, StateView};
+use crate::model::time::{Now, Tick, Wall};
+use timers::{Timer, WallTimer};
+
+#[derive(Debug, Default)]
+pub struct Engine {
+    now: Now,
+    model: Option<Arc<Model>>,
+    view: StateView,
+    board: Board,
+    checks: Vec<CheckRun>,
+    services: Vec<ServiceRun>,
+    vservers: Vec<VserverRun>,
+    scenarios: Vec<ScenarioRun>,
+    watched: Vec<WatchedRun>,
+    /// Rows by data centre.
+    signal_rows: Vec<Vec<RowId>>,
+    window_rows: Vec<Option<RowId>>,
+    switch_rows: Vec<Option<RowId>>,
+    timers: BTreeSet<(Tick, Timer)>,
+    wall_timers: BTreeSet<(Wall, WallTimer)>,
+    dirty: Dirty,
+    /// Rows that changed since the journal was last told.
+    changed_rows: Vec<RowId>,
+    /// What a start found on disk, until the first `Adopt`.
+    saved: Option<Saved>,
+    /// Rows come from a journal; only `Wake` evaluates.
+    replaying: bool,
+    /// The next evaluation is the first after a reload: its commits have cause `config`.
+    reloaded: bool,
+    /// Something visible changed in this step.
+    changed: bool,
+}
 
 #[derive(Debug)]
-pub struct Engine {}
+struct CheckRun {
+    machine: CheckMachine,
+    /// When the current sample was, or is, due.
+    due: Tick,
+    rows: Vec<RowId>,
+    timer: Option<Tick>,
+    service: Option<ServiceId>,
+    signal: Option<(DatacenterId, Signal)>,
+}
+
+#[derive(Debug)]
+struct ServiceRun {
+    machine: ServiceMachine,
+    rows: Vec<RowId>,
+    vservers: Vec<VserverId>,
+    timer: Option<Wall>,
+}
+
+#[derive(Debug, Default)]
+struct VserverRun {
+    rows: Vec<RowId>,
+    /// Vservers whose chain comes through here.
+    upstream: Vec<VserverId>,
+    disabled: bool,
+    held_down: bool,
+}
+
+#[derive(Debug)]
+struct ScenarioRun {
+    machine: ScenarioMachine,
+    /// Position in the topological order.
+    rank: u32,
+    row: Option<RowId>,
+    timer: Option<Tick>,
+}
+
+#[derive(Debug)]
+struct WatchedRun {
+    rows: TermRows,
+    timer: Option<Tick>,
+}
+
+/// What must be looked at before the step ends.
+#[derive(Debug, Default)]
+struct Dirty {
+    services: BTreeSet<ServiceId>,
+    vservers: BTreeSet<VserverId>,
+    /// By rank, so that each stands after those that it refers to.
+    scenarios: BTreeSet<(u32, ScenarioId)>,
+    watched: BTreeSet<WatchedId>,
+}
+
+// === impl Engine ===
 
 impl Engine {
     pub fn new() -> Engine {
-        todo!()
+        Engine::default()
+    }
+
+    /// An engine whose board is fed from a journal: acts and rows are taken in, and `Wake` evaluates.
+    pub fn for_replay() -> Engine {
+        Engine { replaying: true, ..Engine::default() }
     }
 
     /// Applies `input` at `now`; `now.tick` never decreases (asserted). Effects are appended.
     pub fn step(&mut self, now: Now, input: Input, effects: &mut Vec<Effect>) {
-        let _ = (now, input, effects);
-        todo!()
+        assert!(now.tick >= self.now.tick, "time never runs back");
+        self.work_off_timers(now, effects);
+        self.now = now;
+        let evaluates = !self.replaying || matches!(input, Input::Wake);
+        self.take(input, effects);
+        if evaluates {
+            self.settle(effects);
+        }
+        if std::mem::take(&mut self.changed) {
+            self.view.generation += 1;
+            effects.push(Effect::Publish);
+        }
     }
 
-    /// Earliest tick at which `Input::Wake` has work, if any. Wall-clock deadlines are converted with the two clocks of
-    /// the last step; a clock that was set is caught up with at the next wake, at most a second later.
+    /// Earliest tick at which `Input::Wake` has work, if any; later than the last step. Wall-clock deadlines are
+    /// converted with the two clocks of the last step: whoever can see the wall clock being set wakes the engine then.
     pub fn wake_at(&self) -> Option<Tick> {
-        todo!()
+        let tick = self.timers.first().map(|(tick, _)| *tick);
+        let wall = self.wall_timers.first().map(|(wall, _)| self.now.tick + wall.since(self.now.wall));
+        tick.into_iter().chain(wall).min()
     }
 
     pub fn view(&self) -> &StateView {
-        todo!()
+        &self.view
+    }
+
+    pub fn board(&self) -> &Board {
+        &self.board
+    }
+
+    /// The time of the last step.
+    pub fn now(&self) -> Now {
+        self.now
     }
 
     /// The adopted model. Panics before the first `Adopt`.
     pub fn model(&self) -> &Arc<Model> {
-        todo!()
+        self.model.as_ref().expect("a model is adopted before anything else")
     }
 
     /// A scenario as it would be saved now.
-    pub fn saved(&self, scenario: crate::model::id::ScenarioId) -> SavedScenario {
-        let _ = scenario;
-        todo!()
+    pub fn saved(&self, scenario: ScenarioId) -> SavedScenario {
+        self.scenarios[scenario.index()].machine.saved(self.model().scenario(scenario))
     }
-}
 
-impl Default for Engine {
-    fn default() -> Engine {
-        Engine::new()
+    /// When the next sample of a check is due.
+    pub fn due(&self, check: CheckId) -> Tick {
+        self.checks[check.index()].due
     }
 }

@@ -1,0 +1,449 @@
+//! `Adopt`: a new intention under a running state. Identity is the name. What has not changed keeps everything, also a
+//! hold in flight; a check whose target or expectation changed becomes unknown; what is new starts fresh.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::admin::mode_run;
+use super::timers::WallTimer;
+use super::{CheckRun, Dirty, Engine, ScenarioRun, ServiceRun, VserverRun, WatchedRun};
+use crate::machine::Effect;
+use crate::machine::board::{Board, Dependent, RowId};
+use crate::machine::check::CheckMachine;
+use crate::machine::scenario::{ScenarioMachine, fingerprint};
+use crate::machine::service::{Level, ServiceMachine};
+use crate::model::Model;
+use crate::model::check::{Host, Origin};
+use crate::model::condition::{Measure, Subject, Truth};
+use crate::model::event::Record;
+use crate::model::id::{
+    CheckId, DatacenterId, Kind, Name, ObjectRef, ScenarioId, ServiceId, SwitchId, TimeWindowId, VserverId, WatchedId,
+};
+use crate::model::scenario::{Direction, Mode};
+use crate::model::service::Service;
+use crate::model::state::{
+    CheckView, Override, OverrideKey, OverrideValue, SavedScenario, ScenarioView, ServiceView, Slot, VserverView,
+};
+
+/// What the engine was before, by name.
+struct Former {
+    model: Option<Arc<Model>>,
+    board: Board,
+    checks: HashMap<Name, CheckRun>,
+    services: HashMap<Name, (ServiceMachine, ServiceView)>,
+    vservers: HashMap<Name, VserverView>,
+    scenarios: HashMap<Name, ScenarioMachine>,
+    saved: HashMap<Name, SavedScenario>,
+}
+
+// === impl Engine ===
+
+impl Engine {
+    pub(super) fn adopt(&mut self, model: Arc<Model>, effects: &mut Vec<Effect>) {
+        let mut former = self.former();
+        self.reloaded = former.model.is_some();
+        self.model = Some(Arc::clone(&model));
+        self.drop_orphans(&model, effects);
+        self.adopt_checks(&model, &mut former, effects);
+        self.adopt_tables(&model);
+        self.adopt_scenarios(&model, &mut former, effects);
+        self.adopt_watched(&model);
+        self.index_rows(&model);
+        self.restore_rows(&model, &former);
+        self.refresh_checks();
+        self.adopt_services(&model, &former);
+        self.adopt_vservers(&model, &former, effects);
+        self.arm_wall_timers(&model);
+        for i in 0..model.scenarios.len() {
+            self.refresh_scenario_row(ScenarioId::from_index(i));
+            self.touch_scenario(ScenarioId::from_index(i));
+        }
+        self.dirty.watched.extend((0..model.watched.len()).map(WatchedId::from_index));
+        self.changed = true;
+    }
+
+    /// Takes everything out, by name.
+    fn former(&mut self) -> Former {
+        let saved = self.saved.take().unwrap_or_default();
+        if self.model.is_none() {
+            self.view.overrides = saved.overrides;
+        }
+        let mut former = Former {
+            model: self.model.take(),
+            board: std::mem::take(&mut self.board),
+            checks: HashMap::new(),
+            services: HashMap::new(),
+            vservers: HashMap::new(),
+            scenarios: HashMap::new(),
+            saved: saved.scenarios.into_iter().map(|s| (Name::clone(&s.name), s)).collect(),
+        };
+        self.timers.clear();
+        self.wall_timers.clear();
+        self.dirty = Dirty::default();
+        let Some(model) = &former.model else { return former };
+        let names = model.checks.iter().map(|c| Name::clone(&c.name));
+        former.checks = names.zip(self.checks.drain(..)).collect();
+        let names = model.services.iter().map(|s| Name::clone(&s.name));
+        let machines = self.services.drain(..).map(|run| run.machine);
+        former.services = names.zip(machines.zip(self.view.services.drain(..))).collect();
+        let names = model.vservers.iter().map(|v| Name::clone(&v.name));
+        former.vservers = names.zip(self.view.vservers.drain(..)).collect();
+        let names = model.scenarios.iter().map(|s| Name::clone(&s.name));
+        former.scenarios = names.zip(self.scenarios.drain(..).map(|run| run.machine)).collect();
+        former
+    }
+
+    /// Ends the overrides of objects that are gone; those of a renamed scenario go with it. A removed scenario is
+    /// archived by `adopt_scenarios`.
+    fn drop_orphans(&mut self, model: &Model, effects: &mut Vec<Effect>) {
+        let gone: Vec<OverrideKey> =
+            self.view.overrides.keys().filter(|k| !model.has(k.object.kind, &k.object.name)).cloned().collect();
+        for key in gone {
+            let value = self.view.overrides.remove(&key);
+            effects.push(Effect::SaveOverride(key.clone(), None));
+            let successor = model.scenarios.iter().find(|s| s.renamed_from.as_ref() == Some(&key.object.name));
+            if let Some(successor) = successor.filter(|_| key.object.kind == Kind::Scenario) {
+                let object = ObjectRef::new(Kind::Scenario, Name::clone(&successor.name));
+                let key = OverrideKey { object, slot: key.slot };
+                effects.push(Effect::SaveOverride(key.clone(), value.clone()));
+                self.view.overrides.extend(value.map(|value| (key, value)));
+            } else {
+                let (what, why) = (key.slot.word().into(), "the object was removed".into());
+                effects.push(Effect::Record(Record::Ended { object: key.object, what, why }));
+            }
+        }
+    }
+
+    fn adopt_checks(&mut self, model: &Model, former: &mut Former, effects: &mut Vec<Effect>) {
+        self.checks.clear();
+        for (i, check) in model.checks.iter().enumerate() {
+            let id = CheckId::from_index(i);
+            let before = former.model.as_ref().and_then(|m| m.check_id(&check.name).map(|id| m.check(id)));
+            let same = before.filter(|b| b.probe == check.probe);
+            let kept = if same.is_some() { former.checks.remove(&check.name) } else { None };
+            let rescheduled = same.is_none_or(|b| b.schedule != check.schedule);
+            let (mut machine, mut due) = match kept {
+                Some(run) => (run.machine, run.due),
+                None => (CheckMachine::new(self.now), self.now.tick),
+            };
+            if let Some(up) = self.forced(Kind::Check, &check.name)
+                && machine.view().forced != Some(up)
+            {
+                machine.force(self.now, Some(up));
+            }
+            if rescheduled {
+                due = due.min(self.now.tick + check.schedule.interval).max(self.now.tick);
+                effects.push(Effect::Probe { check: id, due });
+            }
+            let (service, signal) = match &check.origin {
+                Origin::User => (None, None),
+                Origin::Monitor { service, .. } => (Some(*service), None),
+                Origin::Target { datacenter, signal, .. } => (None, Some((*datacenter, *signal))),
+            };
+            self.checks.push(CheckRun { machine, due, rows: Vec::new(), timer: None, service, signal });
+        }
+    }
+
+    /// Tables whose state is configuration, overrides and time only.
+    fn adopt_tables(&mut self, model: &Model) {
+        let switch = |s: &crate::model::scenario::Switch| {
+            let key = OverrideKey { object: ObjectRef::new(Kind::Switch, Name::clone(&s.name)), slot: Slot::Value };
+            match self.view.overrides.get(&key).map(|o| o.value) {
+                Some(OverrideValue::Switch { value }) => value,
+                _ => s.initial,
+            }
+        };
+        self.view.switches = model.switches.iter().map(switch).collect();
+        self.view.time_windows = vec![Truth::Unknown; model.time_windows.len()];
+        self.view.signals = vec![[Truth::Unknown; 5]; model.datacenters.len()];
+        self.view.watched = vec![Truth::Unknown; model.watched.len()];
+        self.view.checks = vec![CheckView::default(); model.checks.len()];
+        self.view.services = vec![ServiceView::default(); model.services.len()];
+        self.view.vservers = vec![VserverView::default(); model.vservers.len()];
+        self.view.scenarios = vec![ScenarioView::default(); model.scenarios.len()];
+    }
+
+    fn adopt_scenarios(&mut self, model: &Model, former: &mut Former, effects: &mut Vec<Effect>) {
+        let mut rank = vec![0; model.scenarios.len()];
+        for (position, id) in model.scenario_order.iter().enumerate() {
+            rank[id.index()] = u32::try_from(position).expect("fewer scenarios than 2^32");
+        }
+        self.scenarios.clear();
+        for (i, rules) in model.scenarios.iter().enumerate() {
+            let id = ScenarioId::from_index(i);
+            let mut machine = self.adopt_scenario(id, model, former, effects);
+            for direction in Direction::BOTH {
+                self.adopt_mode(&mut machine, rules, direction);
+            }
+            self.scenarios.push(ScenarioRun { machine, rank: rank[i], row: None, timer: None });
+        }
+        for saved in former.saved.values().filter(|s| !s.archived && model.scenario_id(&s.name).is_none()) {
+            // Removed while the appliance was down.
+            effects.push(Effect::SaveScenario(Box::new(SavedScenario { archived: true, ..saved.clone() })));
+        }
+        let Some(before) = &former.model else { return };
+        for (name, machine) in &former.scenarios {
+            let Some(rules) = before.scenario_id(name).map(|id| before.scenario(id)) else { continue };
+            let saved = SavedScenario { archived: true, ..machine.saved(rules) };
+            effects.push(Effect::SaveScenario(Box::new(saved)));
+        }
+    }
+
+    fn adopt_scenario(
+        &mut self,
+        id: ScenarioId,
+        model: &Model,
+        former: &mut Former,
+        effects: &mut Vec<Effect>,
+    ) -> ScenarioMachine {
+        let (now, rules) = (self.now, model.scenario(id));
+        if let Some(mut machine) = former.scenarios.remove(&rules.name) {
+            let before = former.model.as_ref().and_then(|m| m.scenario_id(&rules.name).map(|id| m.scenario(id)));
+            let unchanged = before.is_some_and(|b| fingerprint(b) == fingerprint(rules));
+            machine.adopt(id, model, &mut self.board, now, unchanged);
+            return machine;
+        }
+        let renamed = rules.renamed_from.as_ref();
+        if let Some(mut machine) = renamed.and_then(|name| former.scenarios.remove(name)) {
+            machine.adopt(id, model, &mut self.board, now, false);
+            effects.push(Effect::SaveScenario(Box::new(machine.saved(rules))));
+            return machine;
+        }
+        let mut machine = ScenarioMachine::new(id, model, &mut self.board, now);
+        let own = former.saved.get(&rules.name).filter(|s| !s.archived);
+        if let Some(saved) = own.or_else(|| renamed.and_then(|name| former.saved.get(name))) {
+            machine.restore(saved, now);
+        }
+        machine
+    }
+
+    fn adopt_mode(
+        &self,
+        machine: &mut ScenarioMachine,
+        rules: &crate::model::scenario::Scenario,
+        direction: Direction,
+    ) {
+        let object = ObjectRef::new(Kind::Scenario, Name::clone(&rules.name));
+        let key = OverrideKey { object, slot: Slot::of_direction(direction) };
+        let run = match self.view.overrides.get(&key) {
+            Some(Override { value: OverrideValue::Mode { mode, spent, override_guard }, act, .. }) => {
+                mode_run(*mode, *spent, *override_guard, act)
+            }
+            _ => {
+                let mode: Mode = rules.directions[direction.index()].base_mode;
+                crate::machine::scenario::ModeRun { mode, ..Default::default() }
+            }
+        };
+        machine.set_mode(direction, run);
+    }
+
+    fn adopt_watched(&mut self, model: &Model) {
+        self.watched.clear();
+        for (i, term) in model.watched.iter().enumerate() {
+            let dependent = Some(Dependent::Watched(WatchedId::from_index(i)));
+            let rows = self.board.register(model, term, dependent, self.now);
+            self.watched.push(WatchedRun { rows, timer: None });
+        }
+    }
+
+    /// Which rows stand for which object, and what each check must remember for its measures.
+    fn index_rows(&mut self, model: &Model) {
+        let mut services = vec![Vec::new(); model.services.len()];
+        let mut vservers = vec![Vec::new(); model.vservers.len()];
+        let mut measures: HashMap<CheckId, Vec<Measure>> = HashMap::new();
+        self.signal_rows = vec![Vec::new(); model.datacenters.len()];
+        self.window_rows = vec![None; model.time_windows.len()];
+        self.switch_rows = vec![None; model.switches.len()];
+        for (id, row) in self.board.rows() {
+            match &row.subject {
+                Subject::Check(check) => {
+                    self.checks[check.index()].rows.push(id);
+                    measures.entry(*check).or_default().extend(row.measure);
+                }
+                Subject::Service(service, _) => services[service.index()].push(id),
+                Subject::Vserver(vserver, _) => vservers[vserver.index()].push(id),
+                Subject::Scenario(scenario) => self.scenarios[scenario.index()].row = Some(id),
+                Subject::Datacenter { datacenter, .. } => self.signal_rows[datacenter.index()].push(id),
+                Subject::TimeWindow(window) => self.window_rows[window.index()] = Some(id),
+                Subject::Switch(switch) => self.switch_rows[switch.index()] = Some(id),
+                // Request criteria have no row: they are known at the request only.
+                Subject::Criterion(_) => {}
+            }
+        }
+        for (check, measures) in measures {
+            self.checks[check.index()].machine.remember(&measures);
+        }
+        self.services = services
+            .into_iter()
+            .map(|rows| ServiceRun { machine: ServiceMachine::default(), rows, vservers: Vec::new(), timer: None })
+            .collect();
+        self.vservers = vservers.into_iter().map(|rows| VserverRun { rows, ..VserverRun::default() }).collect();
+        for (i, vserver) in model.vservers.iter().enumerate() {
+            let id = VserverId::from_index(i);
+            for member in &vserver.members {
+                let of = &mut self.services[member.service.index()].vservers;
+                if !of.contains(&id) {
+                    of.push(id);
+                }
+            }
+            for backup in model.backup_chain(id) {
+                self.vservers[backup.index()].upstream.push(id);
+            }
+        }
+    }
+
+    /// Rows that mean the same as before keep their value and the time they have had it. Rows of a check that begins
+    /// anew do not.
+    fn restore_rows(&mut self, model: &Model, former: &Former) {
+        let rows: Vec<(RowId, Name)> = self.board.rows().map(|(id, row)| (id, Name::clone(&row.text))).collect();
+        for (id, text) in rows {
+            let anew = match self.board.get(id).subject {
+                Subject::Check(check) => {
+                    let same = former.model.as_ref().and_then(|m| {
+                        m.check_id(&model.check(check).name).map(|b| m.check(b).probe == model.check(check).probe)
+                    });
+                    same != Some(true)
+                }
+                _ => false,
+            };
+            if let Some(before) = former.board.find_text(&text)
+                && !anew
+            {
+                let before = former.board.get(before).clone();
+                self.board.restore(id, &before);
+            }
+        }
+    }
+
+    fn refresh_checks(&mut self) {
+        for i in 0..self.checks.len() {
+            self.view.checks[i].clone_from(self.checks[i].machine.view());
+            self.refresh_check_rows(CheckId::from_index(i));
+        }
+    }
+
+    fn adopt_services(&mut self, model: &Model, former: &Former) {
+        for (i, service) in model.services.iter().enumerate() {
+            let id = ServiceId::from_index(i);
+            let kept = former.services.get(&service.name);
+            let mut machine = kept.map(|(machine, _)| machine.clone()).unwrap_or_default();
+            self.apply_levels(model, former, service, &mut machine, kept.is_some());
+            machine.force(self.forced(Kind::Service, &service.name));
+            if matches!(service.host, Host::Ip(_)) || kept.is_none() {
+                machine.set_resolved(matches!(service.host, Host::Ip(_)));
+            }
+            self.services[i].machine = machine;
+            if let Some((_, view)) = kept {
+                self.view.services[i] = view.clone();
+            } else {
+                // Its first state is no change that anybody should be told of.
+                self.refresh_service(model, id);
+                self.view.services[i].since = self.now;
+            }
+            self.refresh_service_rows(id);
+            self.dirty.services.insert(id);
+        }
+    }
+
+    /// The administrative state at each level, from the overrides: a service that is new, or that moved to another
+    /// server, takes over what was done there.
+    fn apply_levels(
+        &self,
+        model: &Model,
+        former: &Former,
+        service: &Service,
+        machine: &mut ServiceMachine,
+        kept: bool,
+    ) {
+        let before = former.model.as_ref().and_then(|m| {
+            m.service_id(&service.name).map(|id| {
+                let before = m.service(id);
+                before.server.map(|id| Name::clone(&m.servers[id.index()].name))
+            })
+        });
+        let server = service.server.map(|id| Name::clone(&model.servers[id.index()].name));
+        let group = service.group.map(|id| Name::clone(&model.groups[id.index()].name));
+        let same_server = before == Some(server.clone());
+        let levels = [
+            (Level::Service, Kind::Service, Some(Name::clone(&service.name)), kept),
+            (Level::Group, Kind::ServiceGroup, group, kept),
+            (Level::Server, Kind::Server, server, kept && same_server),
+        ];
+        for (level, kind, name, unchanged) in levels {
+            if unchanged {
+                continue;
+            }
+            let disabled = name.and_then(|name| {
+                self.view.overrides.get(&OverrideKey { object: ObjectRef::new(kind, name), slot: Slot::Admin })
+            });
+            match disabled {
+                Some(Override { value: OverrideValue::Disabled { deadline, graceful }, since, .. }) => {
+                    machine.disable(level, *since, *deadline, *graceful);
+                }
+                _ => machine.enable(level),
+            }
+        }
+        machine.advance(self.now.wall);
+    }
+
+    fn adopt_vservers(&mut self, model: &Model, former: &Former, effects: &mut Vec<Effect>) {
+        for (i, vserver) in model.vservers.iter().enumerate() {
+            let object = ObjectRef::new(Kind::Vserver, Name::clone(&vserver.name));
+            let has = |slot| self.view.overrides.contains_key(&OverrideKey { object: object.clone(), slot });
+            let (disabled, held_down) = (has(Slot::Admin), has(Slot::HeldDown));
+            self.vservers[i].disabled = disabled;
+            self.vservers[i].held_down = held_down && vserver.disable_primary_on_down;
+            if held_down && !vserver.disable_primary_on_down {
+                self.put_override(OverrideKey { object, slot: Slot::HeldDown }, None, effects);
+            }
+        }
+        // First states before anybody is told of changes; then what was there before shows its former state, so that
+        // `settle` reports the difference.
+        for i in 0..model.vservers.len() {
+            self.refresh_own_state(model, VserverId::from_index(i));
+            self.view.vservers[i].since = self.now;
+        }
+        for i in 0..model.vservers.len() {
+            self.refresh_chain(model, VserverId::from_index(i));
+        }
+        for (i, vserver) in model.vservers.iter().enumerate() {
+            if let Some(view) = former.vservers.get(&vserver.name) {
+                self.view.vservers[i] = view.clone();
+                // Ids of backups belong to the former model.
+                self.view.vservers[i].new_clients = Default::default();
+            }
+            self.dirty.vservers.insert(VserverId::from_index(i));
+        }
+    }
+
+    fn arm_wall_timers(&mut self, model: &Model) {
+        for i in 0..model.time_windows.len() {
+            self.refresh_window(TimeWindowId::from_index(i));
+        }
+        for i in 0..model.switches.len() {
+            let value = self.view.switches[i];
+            self.flip(model, SwitchId::from_index(i), value);
+        }
+        for i in 0..model.datacenters.len() {
+            self.refresh_signals(DatacenterId::from_index(i));
+        }
+        let expiring = self.view.overrides.iter().filter_map(|(key, o)| Some((o.act.expires?, key.clone())));
+        self.wall_timers.extend(expiring.map(|(at, key)| (at, WallTimer::Override(key))));
+    }
+
+    fn refresh_scenario_row(&mut self, id: ScenarioId) {
+        let run = &self.scenarios[id.index()];
+        if let Some(row) = run.row {
+            let active = run.machine.active;
+            self.set_row(row, active.into(), None);
+        }
+    }
+
+    fn forced(&self, kind: Kind, name: &Name) -> Option<bool> {
+        let key = OverrideKey { object: ObjectRef::new(kind, Name::clone(name)), slot: Slot::Force };
+        match self.view.overrides.get(&key)?.value {
+            OverrideValue::Forced { up } => Some(up),
+            _ => None,
+        }
+    }
+}

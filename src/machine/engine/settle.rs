@@ -1,0 +1,275 @@
+//! What follows from an input, in the fixed order: services → vservers → scenarios → watched terms.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::Engine;
+use crate::machine::service::{MonitorState, aggregate};
+use crate::machine::{Effect, condition, vserver};
+use crate::model::Model;
+use crate::model::condition::{Subject, Truth};
+use crate::model::event::{Act, Record};
+use crate::model::id::{Kind, Name, ObjectRef, ScenarioId, ServiceId, VserverId, WatchedId};
+use crate::model::scenario::{Direction, Mode};
+use crate::model::state::{
+    Override, OverrideKey, OverrideValue, ServiceState, ServiceView, Slot, VserverState, VserverView,
+};
+
+// === impl Engine ===
+
+impl Engine {
+    pub(super) fn settle(&mut self, effects: &mut Vec<Effect>) {
+        let Some(model) = self.model.clone() else { return };
+        while let Some(id) = self.dirty.services.pop_first() {
+            self.settle_service(&model, id, effects);
+        }
+        self.settle_vservers(&model, effects);
+        self.record_rows(effects);
+        while let Some((_, id)) = self.dirty.scenarios.pop_first() {
+            self.settle_scenario(&model, id, effects);
+        }
+        self.changed_rows.clear();
+        self.reloaded = false;
+        while let Some(id) = self.dirty.watched.pop_first() {
+            self.settle_watched(&model, id);
+        }
+    }
+
+    fn settle_service(&mut self, model: &Model, id: ServiceId, effects: &mut Vec<Effect>) {
+        let before = self.view.services[id.index()].state;
+        self.refresh_service(model, id);
+        let view = &self.view.services[id.index()];
+        if view.state != before {
+            let cause = service_cause(view);
+            let (to, real) = (view.state.word().into(), view.real.word().into());
+            let object = ObjectRef::new(Kind::Service, Name::clone(&model.service(id).name));
+            effects.push(Effect::Record(Record::State { object, from: before.word().into(), to, real, cause }));
+            self.changed = true;
+            self.refresh_service_rows(id);
+            self.dirty.vservers.extend(&self.services[id.index()].vservers);
+        }
+    }
+
+    /// Recomputes a service from its monitors and its admin state, and shows it.
+    pub(super) fn refresh_service(&mut self, model: &Model, id: ServiceId) {
+        let definition = model.service(id);
+        if definition.settings.health_monitor {
+            let monitors: Vec<MonitorState> = definition
+                .monitors
+                .iter()
+                .map(|binding| {
+                    let check = &self.checks[binding.check.index()].machine;
+                    MonitorState { weight: binding.weight, state: check.state(), trofs: check.trofs() }
+                })
+                .collect();
+            let (probe, trofs) = aggregate(&monitors, definition.settings.monitor_threshold);
+            self.services[id.index()].machine.set_probe(probe, trofs);
+        } else {
+            self.services[id.index()].machine.set_probe(Truth::True, false);
+        }
+        let machine = &mut self.services[id.index()].machine;
+        machine.advance(self.now.wall);
+        let before = &self.view.services[id.index()];
+        let state = machine.state();
+        self.view.services[id.index()] = ServiceView {
+            state,
+            real: machine.real(),
+            since: if state == before.state { before.since } else { self.now },
+            probe: machine.probe(),
+            forced: machine.forced(),
+            enabled: machine.enabled(),
+            drain: machine.drain(),
+            active: machine.active(),
+        };
+        let deadline = machine.deadline();
+        self.set_service_timer(id, deadline);
+    }
+
+    fn settle_vservers(&mut self, model: &Model, effects: &mut Vec<Effect>) {
+        if self.dirty.vservers.is_empty() {
+            return;
+        }
+        let changed = std::mem::take(&mut self.dirty.vservers);
+        for &id in &changed {
+            let before = self.view.vservers[id.index()].state;
+            self.refresh_own_state(model, id);
+            if before == VserverState::Up && self.view.vservers[id.index()].state == VserverState::Down {
+                self.hold_down(model, id, effects);
+            }
+            let after = self.view.vservers[id.index()].state;
+            if after != before {
+                self.view.vservers[id.index()].since = self.now;
+                self.changed = true;
+                effects.push(vserver_record(model, id, before.word(), after.word(), "own services"));
+            }
+        }
+        let upstream = changed.iter().flat_map(|id| self.vservers[id.index()].upstream.iter().copied());
+        let affected: BTreeSet<VserverId> = changed.iter().copied().chain(upstream).collect();
+        for id in affected {
+            let effective = self.view.vservers[id.index()].effective;
+            self.refresh_chain(model, id);
+            let view = &self.view.vservers[id.index()];
+            // Which members are UP matters to the data plane even where no word changed.
+            self.changed = true;
+            if view.effective != effective && view.state.word() != view.effective.word() {
+                let (from, to) = (effective.word(), view.effective.word());
+                effects.push(vserver_record(
+                    model,
+                    id,
+                    &format!("effective {from}"),
+                    &format!("effective {to}"),
+                    "chain",
+                ));
+            }
+        }
+    }
+
+    /// `disable_primary_on_down`: what went DOWN stays out until a person enables it.
+    fn hold_down(&mut self, model: &Model, id: VserverId, effects: &mut Vec<Effect>) {
+        let definition = model.vserver(id);
+        if !definition.disable_primary_on_down || definition.backup.is_none() {
+            return;
+        }
+        self.vservers[id.index()].held_down = true;
+        let object = ObjectRef::new(Kind::Vserver, Name::clone(&definition.name));
+        let act = Act { actor: "system".into(), reason: Some("disable_primary_on_down".into()), expires: None };
+        let value = Override { value: OverrideValue::HeldDown, since: self.now.wall, act };
+        self.put_override(OverrideKey { object: object.clone(), slot: Slot::HeldDown }, Some(value), effects);
+        let text = "went DOWN and stays out until it is enabled (disable_primary_on_down)".into();
+        effects.push(Effect::Record(Record::Warning { object, text }));
+        self.refresh_own_state(model, id);
+    }
+
+    /// State and health of a vserver by its own members.
+    pub(super) fn refresh_own_state(&mut self, model: &Model, id: VserverId) {
+        let members = self.member_states(model, id);
+        let (state, health) = vserver::own_state(model.vserver(id), &self.vserver_inputs(model, id, &members));
+        let view = &mut self.view.vservers[id.index()];
+        view.state = state;
+        view.health_percent = health;
+        view.held_down = self.vservers[id.index()].held_down;
+    }
+
+    /// Effective state, the way of new clients, and the rows of a vserver: what depends on its chain.
+    pub(super) fn refresh_chain(&mut self, model: &Model, id: VserverId) {
+        let chain: Vec<vserver::Link> =
+            std::iter::once(id).chain(model.backup_chain(id)).map(|id| self.link(model, id)).collect();
+        let members = self.member_states(model, id);
+        let inputs = self.vserver_inputs(model, id, &members);
+        let values: Vec<_> = self.vservers[id.index()]
+            .rows
+            .iter()
+            .filter_map(|&row| match self.board.get(row).subject {
+                Subject::Vserver(_, facet) => Some((row, vserver::facet(facet, model.vserver(id), &inputs, &chain))),
+                _ => None,
+            })
+            .collect();
+        let view: &mut VserverView = &mut self.view.vservers[id.index()];
+        view.effective = vserver::effective_state(&chain);
+        view.new_clients = vserver::new_clients(&chain);
+        for (row, value) in values {
+            self.set_row(row, value, None);
+        }
+    }
+
+    fn link(&self, model: &Model, id: VserverId) -> vserver::Link {
+        let view = &self.view.vservers[id.index()];
+        let states = &self.view.services;
+        vserver::Link {
+            id,
+            state: view.state,
+            any_up: model.vserver(id).members.iter().any(|m| states[m.service.index()].state == ServiceState::Up),
+            spills: vserver::spills_by_health(model.vserver(id), view.health_percent),
+        }
+    }
+
+    fn member_states(&self, model: &Model, id: VserverId) -> Vec<ServiceState> {
+        model.vserver(id).members.iter().map(|m| self.view.services[m.service.index()].state).collect()
+    }
+
+    fn vserver_inputs<'a>(&self, model: &Model, id: VserverId, members: &'a [ServiceState]) -> vserver::Inputs<'a> {
+        let run = &self.vservers[id.index()];
+        vserver::Inputs { members, disabled: run.disabled, feature_on: model.features.lb, held_down: run.held_down }
+    }
+
+    /// Tells the journal which rows changed, before anything is decided by them. Rows of scenarios are left out: their
+    /// transitions say it.
+    fn record_rows(&mut self, effects: &mut Vec<Effect>) {
+        if self.replaying {
+            return;
+        }
+        let mut rows = std::mem::take(&mut self.changed_rows);
+        rows.sort_unstable();
+        rows.dedup();
+        for row in rows {
+            if !matches!(self.board.get(row).subject, Subject::Scenario(_)) {
+                effects.push(Effect::Record(Record::Board(self.board.record(row, self.now))));
+            }
+        }
+    }
+
+    fn settle_scenario(&mut self, model: &Arc<Model>, id: ScenarioId, effects: &mut Vec<Effect>) {
+        let run = &mut self.scenarios[id.index()];
+        let settled = run.machine.settle(self.now, model, &self.board, self.reloaded, effects);
+        self.set_scenario_timer(id, settled.wake);
+        for direction in Direction::BOTH {
+            if settled.modes_changed[direction.index()] {
+                self.mode_moved(model, id, direction, effects);
+            }
+        }
+        self.view.scenarios[id.index()] = self.scenarios[id.index()].machine.view(model.scenario(id), self.now);
+        if settled.committed {
+            self.changed = true;
+            if let Some(row) = self.scenarios[id.index()].row {
+                let active = self.scenarios[id.index()].machine.active;
+                self.set_row(row, active.into(), None);
+            }
+        }
+    }
+
+    /// A mode moved by itself: an `on` was spent, or released by the opposite commit.
+    fn mode_moved(&mut self, model: &Model, id: ScenarioId, direction: Direction, effects: &mut Vec<Effect>) {
+        let object = ObjectRef::new(Kind::Scenario, Name::clone(&model.scenario(id).name));
+        let key = OverrideKey { object: object.clone(), slot: Slot::of_direction(direction) };
+        let mode = self.scenarios[id.index()].machine.mode(direction).clone();
+        if mode.mode == Mode::On {
+            if let Some(mut current) = self.view.overrides.get(&key).cloned() {
+                current.value =
+                    OverrideValue::Mode { mode: Mode::On, spent: mode.spent, override_guard: mode.override_guard };
+                self.put_override(key, Some(current), effects);
+            }
+        } else if self.view.overrides.contains_key(&key) {
+            self.put_override(key, None, effects);
+            let what = format!("mode {} on", direction.word()).into();
+            let why = format!("{} committed", direction.opposite().word()).into();
+            effects.push(Effect::Record(Record::Ended { object, what, why }));
+        }
+    }
+
+    fn settle_watched(&mut self, model: &Model, id: WatchedId) {
+        let term = model.watched_term(id);
+        let valued = condition::evaluate(term, self.watched[id.index()].rows, &self.board, None, self.now.tick);
+        self.set_watched_timer(id, valued.hold_ends);
+        if self.view.watched[id.index()] != valued.value {
+            self.view.watched[id.index()] = valued.value;
+            self.changed = true;
+        }
+    }
+}
+
+fn vserver_record(model: &Model, id: VserverId, from: &str, to: &str, cause: &str) -> Effect {
+    let object = ObjectRef::new(Kind::Vserver, Name::clone(&model.vserver(id).name));
+    Effect::Record(Record::State { object, from: from.into(), to: to.into(), real: to.into(), cause: cause.into() })
+}
+
+/// Why a service is as it is: an administrator, a force, or its probes.
+fn service_cause(view: &ServiceView) -> Name {
+    let cause = if !view.enabled {
+        "admin"
+    } else if view.forced.is_some() {
+        "forced"
+    } else {
+        "probe"
+    };
+    cause.into()
+}

@@ -1,0 +1,142 @@
+//! The commit: the one place where a scenario changes its state.
+
+use std::sync::Arc;
+
+use super::{Direction, Look, ModeRun, ScenarioMachine, Settled};
+use crate::machine::{Effect, condition};
+use crate::model::condition::{Condition, Truth};
+use crate::model::event::{Cause, GuardOutcome, Record, Transition, TransitionGroup, TransitionTrigger};
+use crate::model::id::Name;
+use crate::model::scenario::{Mode, Scenario};
+use crate::model::time::Now;
+
+// === impl ScenarioMachine ===
+
+impl ScenarioMachine {
+    pub(super) fn commit(
+        &mut self,
+        look: &Look<'_>,
+        cause: Cause,
+        guard: Option<GuardOutcome>,
+        effects: &mut Vec<Effect>,
+        settled: &mut Settled,
+    ) {
+        let (now, rules) = (look.now, look.rules);
+        let direction = Direction::out_of(self.active);
+        let forced = cause == Cause::Forced;
+        let gate = self.gate(look, direction);
+        let transition = Arc::new(Transition {
+            scenario: Name::clone(&rules.name),
+            seq: self.seq + 1,
+            direction,
+            evaluated_at: now.wall,
+            committed_at: now.wall,
+            actor: self.actor(direction, forced),
+            reason: if forced { self.modes[direction.index()].reason.clone() } else { None },
+            cause,
+            groups: self.transition_groups(rules),
+            gate,
+            guard,
+            triggers: triggers(look, direction, gate),
+        });
+        self.seq += 1;
+        self.active = direction == Direction::Activate;
+        self.entered = now;
+        self.forced = forced;
+        self.attempt = None;
+        self.retry_at = None;
+        self.last_transition = Some(Arc::clone(&transition));
+        self.count_automatic(now, rules, forced);
+        self.spend_and_release(rules, direction, settled);
+        self.rearm(look, forced);
+        settled.committed = true;
+        effects.push(Effect::Record(Record::Transition(transition)));
+        effects.push(Effect::SaveScenario(Box::new(self.saved(rules))));
+    }
+
+    fn actor(&self, direction: Direction, forced: bool) -> Name {
+        let who = self.modes[direction.index()].actor.as_ref();
+        who.filter(|_| forced).map_or_else(|| "auto".into(), Name::clone)
+    }
+
+    fn gate(&self, look: &Look<'_>, direction: Direction) -> Option<Truth> {
+        let gate: &Condition = look.rules.directions[direction.index()].gate.as_ref()?;
+        let rows = self.directions[direction.index()].gate.as_ref()?;
+        Some(gate.evaluate(|g, t| {
+            condition::evaluate(&gate.groups[g].terms[t], rows[g][t], look.board, None, look.now.tick).value
+        }))
+    }
+
+    fn transition_groups(&self, rules: &Scenario) -> Vec<TransitionGroup> {
+        let of = |direction: Direction| {
+            let rules = &rules.directions[direction.index()].when.groups;
+            self.directions[direction.index()].groups.iter().zip(rules).map(move |(run, rule)| TransitionGroup {
+                direction,
+                name: Name::clone(&run.name),
+                value: run.value,
+                armed: run.armed,
+                terms: run
+                    .terms
+                    .iter()
+                    .zip(&rule.terms)
+                    .map(|(t, rule)| (Name::clone(&rule.text), t.value, t.since))
+                    .collect(),
+            })
+        };
+        of(Direction::Activate).chain(of(Direction::Deactivate)).collect()
+    }
+
+    fn count_automatic(&mut self, now: Now, rules: &Scenario, forced: bool) {
+        if forced || rules.oscillation.commits == 0 {
+            return;
+        }
+        self.automatic.push_back(now.wall);
+        // Older ones can never count again; so the list is bounded by what the window can hold.
+        while self.automatic.front().is_some_and(|&at| at + rules.oscillation.within <= now.wall) {
+            self.automatic.pop_front();
+        }
+        let most = rules.oscillation.commits as usize + 1;
+        while self.automatic.len() > most {
+            self.automatic.pop_front();
+        }
+    }
+
+    /// The `on` that has acted is spent; the `on` of the opposite direction is over and falls back to its base mode.
+    fn spend_and_release(&mut self, rules: &Scenario, direction: Direction, settled: &mut Settled) {
+        let mode = &mut self.modes[direction.index()];
+        if mode.mode == Mode::On && !mode.spent {
+            mode.spent = true;
+            settled.modes_changed[direction.index()] = true;
+        }
+        let opposite = direction.opposite();
+        if self.modes[opposite.index()].mode == Mode::On {
+            let base = rules.directions[opposite.index()].base_mode;
+            self.modes[opposite.index()] = ModeRun { mode: base, ..ModeRun::default() };
+            settled.modes_changed[opposite.index()] = true;
+        }
+    }
+
+    /// The direction that now leads out begins its holds here. After a forced commit its groups need fresh evidence;
+    /// one that is false already has it.
+    fn rearm(&mut self, look: &Look<'_>, forced: bool) {
+        let out = Direction::out_of(self.active);
+        for direction in Direction::BOTH {
+            let leads_out = direction == out;
+            // The other direction's holds are no longer bound to the former commit.
+            let floor = leads_out.then_some(look.now.tick);
+            let rules = &look.rules.directions[direction.index()].when.groups;
+            for (group, rule) in self.directions[direction.index()].groups.iter_mut().zip(rules) {
+                group.evaluate(rule, look.board, floor, look.now);
+                group.armed = !forced || !leads_out || group.value.is_false();
+            }
+        }
+    }
+}
+
+/// Which triggers go off and which the gate holds back.
+fn triggers(look: &Look<'_>, direction: Direction, gate: Option<Truth>) -> Vec<TransitionTrigger> {
+    let status: Name = if gate.is_none_or(Truth::is_true) { "not_delivered" } else { "suppressed" }.into();
+    let triggers = look.rules.directions[direction.index()].triggers.iter();
+    let name = |id: &crate::model::id::TriggerId| Name::clone(&look.model.triggers[id.index()].name);
+    triggers.map(|id| TransitionTrigger { name: name(id), status: Name::clone(&status) }).collect()
+}
