@@ -173,14 +173,8 @@ impl Engine {
     }
 
     fn link(&self, model: &Model, id: VserverId) -> vserver::Link {
-        let view = &self.view.vservers[id.index()];
-        let states = &self.view.services;
-        vserver::Link {
-            id,
-            state: view.state,
-            any_up: model.vserver(id).members.iter().any(|m| states[m.service.index()].state == ServiceState::Up),
-            spills: vserver::spills_by_health(model.vserver(id), view.health_percent),
-        }
+        let members = self.member_states(model, id);
+        vserver::Link::new(id, model.vserver(id), &self.vserver_inputs(model, id, &members))
     }
 
     fn member_states(&self, model: &Model, id: VserverId) -> Vec<ServiceState> {
