@@ -1,1 +1,4 @@
+//! Real sockets on loopback, one module for each edge of the appliance.
 
+#[path = "wire/probe.rs"]
+mod probe;

@@ -46,9 +46,7 @@ pub(super) async fn probe(
     loop {
         let waiting_for = || match strays {
             0 => format!("an answer from {address} about {query} {}", word(qtype)),
-            n => {
-                format!("an answer from {address} about {query} {} ({n} datagrams answer something else)", word(qtype))
-            }
+            n => format!("an answer from {address} about {query} {} (strays passed over: {n})", word(qtype)),
         };
         let received = deadline.within(waiting_for, socket.recv(&mut datagram)).await?;
         match judge(&datagram[..received.map_err(failed)?], &asked, expect) {
@@ -84,7 +82,8 @@ fn judge(bytes: &[u8], asked: &Message, expect: &[IpAddr]) -> Reply {
     // A server that could not read the question, or refuses it, may leave it out.
     let repeats = answer.queries.iter().any(|q| q.name() == question.name() && q.query_type() == question.query_type());
     let code = answer.metadata.response_code;
-    if !repeats && !(answer.queries.is_empty() && code != ResponseCode::NoError) {
+    let may_leave_it_out = answer.queries.is_empty() && code != ResponseCode::NoError;
+    if !repeats && !may_leave_it_out {
         return Reply::Stray;
     }
     if code != ResponseCode::NoError {

@@ -92,7 +92,7 @@ impl Runner {
         self.after(aborted);
     }
 
-    /// Forgets the check of this name; no sample of it is sent any more.
+    /// Forgets the check of this name and aborts its attempt. A sample that is complete already may still arrive.
     pub fn cancel(&self, name: &Name) {
         let aborted = self.shared.plan.lock().cancel(name);
         self.after(aborted);

@@ -136,3 +136,65 @@ impl ServerCertVerifier for Trusting {
         self.0.signature_verification_algorithms.supported_schemes()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+    use rustls::ServerConfig;
+    use rustls_pki_types::PrivateKeyDer;
+    use tokio::net::TcpListener;
+    use tokio_rustls::TlsAcceptor;
+
+    use super::*;
+
+    /// A server with a certificate for `names` from an authority of its own, and that authority.
+    async fn server(names: &[&str]) -> (SocketAddr, RootCertStore) {
+        let mut params = CertificateParams::new(Vec::new()).unwrap();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let key = KeyPair::generate().unwrap();
+        let ca = params.self_signed(&key).unwrap();
+        let issuer = Issuer::new(params, key);
+        let key = KeyPair::generate().unwrap();
+        let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+        let cert = CertificateParams::new(names).unwrap().signed_by(&key, &issuer).unwrap();
+        let config = ServerConfig::builder_with_provider(provider())
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(vec![cert.der().clone()], PrivateKeyDer::try_from(key.serialize_der()).unwrap())
+            .unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        tokio::spawn(async move {
+            let acceptor = TlsAcceptor::from(Arc::new(config));
+            while let Ok((stream, _)) = listener.accept().await {
+                let _ = acceptor.accept(stream).await;
+            }
+        });
+        let mut roots = RootCertStore::empty();
+        roots.add(ca.der().clone()).unwrap();
+        (address, roots)
+    }
+
+    async fn verify(address: SocketAddr, roots: &RootCertStore, host: Host, name: Option<&str>) -> Result<(), Miss> {
+        let tls = TlsProbe { server_name: name.map(Into::into), verify: true };
+        let stream = TcpStream::connect(address).await.unwrap();
+        let deadline = Deadline::after(Duration::from_secs(20));
+        let name = server_name(&host, &tls)?;
+        connect(verifying_against(roots.clone()), stream, address, &name, deadline).await.map(drop)
+    }
+
+    #[tokio::test]
+    async fn a_certificate_is_verified_for_the_host_or_the_given_name() {
+        let (address, roots) = server(&["a.example", "127.0.0.1"]).await;
+        let ip = || Host::Ip(address.ip());
+        assert_eq!(verify(address, &roots, ip(), None).await, Ok(()));
+        assert_eq!(verify(address, &roots, ip(), Some("a.example.")).await, Ok(()));
+        assert_eq!(verify(address, &roots, Host::Name("a.example".into()), None).await, Ok(()));
+        let Err(Miss::Fail(why)) = verify(address, &roots, ip(), Some("b.example")).await else { panic!() };
+        assert!(why.contains("as b.example: invalid peer certificate"), "{why}");
+        assert!(matches!(verify(address, &roots, ip(), Some("not a name")).await, Err(Miss::Fail(_))));
+    }
+}

@@ -19,6 +19,9 @@ const REGEXES_MAX: usize = 512;
 
 type Judgement = Result<Answer, String>;
 
+/// A regular expression, or why it cannot be used.
+type Compiled = Result<Regex, Arc<str>>;
+
 /// What the head decides without the body; `None` where the body has a say, or its completeness.
 pub(super) fn head_alone(head: &Head, expect: &HttpExpect) -> Option<Judgement> {
     if expect.trofs_code == Some(head.status) {
@@ -78,10 +81,10 @@ fn body(response: &Response, wanted: &BodyMatch) -> Result<(), String> {
     };
     match wanted {
         BodyMatch::Contains(text) if contains(bytes, text, 0) => Ok(()),
-        BodyMatch::Contains(text) => Err(format!("{} does not contain {}", looked_at(), quoted(text))),
+        BodyMatch::Contains(text) => Err(format!("no {} in {}", quoted(text), looked_at())),
         BodyMatch::Regex(pattern) => match compiled(pattern)?.is_match(bytes) {
             true => Ok(()),
-            false => Err(format!("{} does not match {}", looked_at(), quoted(pattern.as_bytes()))),
+            false => Err(format!("no match of {} in {}", quoted(pattern.as_bytes()), looked_at())),
         },
         BodyMatch::Json { pointer, equals } => {
             if response.is_cut() {
@@ -111,7 +114,7 @@ fn same_json(a: &serde_json::Value, b: &serde_json::Value) -> bool {
 
 /// Regular expressions are compiled once, not once a sample: compiling costs far more than the match.
 fn compiled(pattern: &Name) -> Result<Regex, String> {
-    static CACHE: LazyLock<Mutex<HashMap<Name, Result<Regex, Arc<str>>>>> = LazyLock::new(Mutex::default);
+    static CACHE: LazyLock<Mutex<HashMap<Name, Compiled>>> = LazyLock::new(Mutex::default);
     let mut cache = CACHE.lock();
     if !cache.contains_key(pattern) && cache.len() >= REGEXES_MAX {
         cache.clear();
@@ -181,7 +184,9 @@ pub(super) mod tests {
     fn a_body_is_matched_by_text_by_pattern_and_by_json_pointer() {
         assert!(body_200("all ok", BodyMatch::Contains(b"ok".to_vec())).is_ok());
         assert!(
-            body_200("all bad", BodyMatch::Contains(b"ok".to_vec())).unwrap_err().contains("does not contain \"ok\"")
+            body_200("all bad", BodyMatch::Contains(b"ok".to_vec()))
+                .unwrap_err()
+                .contains("no \"ok\" in the body of 7 bytes")
         );
         assert!(body_200("v17", BodyMatch::Regex("^v[0-9]+$".into())).is_ok());
         assert!(body_200("v", BodyMatch::Regex("^v[0-9]+$".into())).is_err());
