@@ -29,6 +29,11 @@
 mod latency;
 mod samples;
 
+#[cfg(test)]
+mod oracle;
+#[cfg(test)]
+mod tests;
+
 use std::time::Duration;
 
 use self::samples::{Changes, Samples};

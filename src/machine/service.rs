@@ -40,6 +40,11 @@
 //! the drain has stopped, nothing is left that would take it out of service, and a passed probe brings it back UP as
 //! after any other failure.
 
+#[cfg(test)]
+mod oracle;
+#[cfg(test)]
+mod tests;
+
 use crate::model::condition::Truth;
 use crate::model::state::{Drain, DrainKind, ServiceState};
 use crate::model::time::Wall;

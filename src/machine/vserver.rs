@@ -32,6 +32,9 @@
 
 mod facet;
 
+#[cfg(test)]
+mod tests;
+
 pub use facet::facet;
 
 use crate::model::condition::Truth;

@@ -18,6 +18,9 @@
 //! on Saturday morning, and on that of a holiday too; a holiday's own night is closed up to the following morning.
 //! One-off windows stand beside the weekly ones and know no holidays.
 
+#[cfg(test)]
+mod tests;
+
 use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::{AmbiguousOffset, Offset, TimeZone};
 use jiff::{Span, Timestamp};
