@@ -62,7 +62,7 @@ pub(crate) async fn serve(
 async fn connect(shared: &Shared, mut snapshot: Arc<Snapshot>, peer: SocketAddr, vserver: &Name) -> Option<Connected> {
     let mut tried = Vec::new();
     loop {
-        let wanted = Wanted { client: peer.ip(), cookie: &|_| None, tried: &tried, now: shared.now() };
+        let wanted = Wanted { client: peer.ip(), cookie: &|_| None, tried: &tried, now: shared.now(), dry: false };
         let (chosen_on, choice, serving) = acquire(&shared.plane, snapshot, vserver, &wanted)?;
         match reach(&chosen_on, choice, &serving).await {
             Some(server) => {

@@ -1,5 +1,8 @@
 //! L7: HTTP/1.1 through pingora behind our own listeners.
 
+pub mod head;
+pub mod policy;
+
 use std::net::SocketAddr;
 use std::sync::Arc;
 

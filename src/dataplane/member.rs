@@ -32,6 +32,8 @@ pub struct Wanted<'a> {
     /// Services that this client must not get (again): they could not be reached, or are full.
     pub tried: &'a [Name],
     pub now: Tick,
+    /// Only asking (`explain`): no cursor and no time-out moves.
+    pub dry: bool,
 }
 
 /// A member, by the ids of the snapshot it was chosen on.
@@ -136,7 +138,12 @@ fn persistent(snapshot: &Snapshot, id: VserverId, wanted: &Wanted<'_>) -> Option
     let (position, service, address) = match kind {
         PersistenceKind::SourceIp { prefix_v4, prefix_v6 } => {
             let client = Network::truncate(wanted.client, *prefix_v4, *prefix_v6);
-            let name = entry.live.persistence.lock().touch(client, wanted.now, *timeout)?;
+            let mut table = entry.live.persistence.lock();
+            let name = if wanted.dry {
+                table.peek(client, wanted.now).cloned()?
+            } else {
+                table.touch(client, wanted.now, *timeout)?
+            };
             let service = snapshot.model.service_id(&name)?;
             members(snapshot, id).find(|&(_, s, _)| s == service)?
         }
@@ -177,7 +184,8 @@ fn by_method(snapshot: &Snapshot, id: VserverId, wanted: &Wanted<'_>) -> Option<
     if candidates.is_empty() {
         return None;
     }
-    let cursor = entry.live.cursor.fetch_add(1, Ordering::Relaxed);
+    let cursor = &entry.live.cursor;
+    let cursor = if wanted.dry { cursor.load(Ordering::Relaxed) } else { cursor.fetch_add(1, Ordering::Relaxed) };
     let position = select(vserver.method, &candidates, cursor)?;
     let service = vserver.members[position as usize].service;
     let address = snapshot.services[service.index()].address?;

@@ -1,5 +1,6 @@
 //! Servers, services and service groups.
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use super::check::Host;
@@ -84,6 +85,42 @@ pub struct GroupMember {
     pub service: super::id::ServiceId,
     /// Weight in every vserver the group is bound to. 1..=100, default 1.
     pub weight: u32,
+}
+
+// === impl Service ===
+
+impl Service {
+    /// One with an address of its own, no monitors and everything at its default.
+    pub fn new(name: impl Into<Name>, protocol: Protocol, address: SocketAddr) -> Service {
+        Service {
+            name: name.into(),
+            group: None,
+            server: None,
+            host: Host::Ip(address.ip()),
+            port: address.port(),
+            settings: ServiceSettings::new(protocol),
+            monitors: Vec::new(),
+        }
+    }
+}
+
+// === impl ServiceSettings ===
+
+impl ServiceSettings {
+    /// Everything at its default.
+    pub fn new(protocol: Protocol) -> ServiceSettings {
+        ServiceSettings {
+            protocol,
+            monitors: Vec::new(),
+            health_monitor: true,
+            monitor_threshold: 0,
+            max_client: 0,
+            down_state_flush: true,
+            client_ip_header: None,
+            server_timeout: Duration::from_secs(360),
+            connect_timeout: Duration::from_secs(3),
+        }
+    }
 }
 
 // === impl Protocol ===

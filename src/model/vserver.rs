@@ -74,6 +74,36 @@ pub enum Spillover {
     Health { threshold: u8 },
 }
 
+// === impl Vserver ===
+
+impl Vserver {
+    /// One with nothing bound and everything at its default.
+    pub fn new(name: impl Into<Name>, protocol: Protocol) -> Vserver {
+        let (client_timeout, forwarded_for) = match protocol {
+            Protocol::Http => (Duration::from_secs(180), true),
+            Protocol::Tcp => (Duration::from_secs(9000), false),
+        };
+        Vserver {
+            name: name.into(),
+            protocol,
+            address: None,
+            services: Vec::new(),
+            groups: Vec::new(),
+            members: Vec::new(),
+            method: Method::default(),
+            persistence: None,
+            backup: None,
+            health_threshold: 0,
+            spillover: None,
+            disable_primary_on_down: false,
+            down_state_flush: true,
+            trofs_persistence: true,
+            client_timeout,
+            forwarded_for,
+        }
+    }
+}
+
 // === impl Method ===
 
 impl Method {

@@ -1,0 +1,107 @@
+use std::collections::HashMap;
+
+use super::*;
+use crate::model::Model;
+use crate::model::condition::{Condition, Group, Term};
+use crate::model::id::{CriterionId, WatchedId};
+use crate::model::rule::{Criterion, CriterionTest, Rule, TextTest};
+use crate::model::service::Protocol;
+use crate::model::state::StateView;
+use crate::model::vserver::Vserver;
+use crate::snapshot::build::{Parts, build};
+use crate::snapshot::live::Registry;
+
+/// `api` and `lan` as in the example: answer 403 to whoever asks for /api/ from elsewhere, while `watched` is true.
+fn snapshot(watched: Option<Truth>) -> Snapshot {
+    let mut model = Model::empty();
+    model.vservers.push(Vserver::new("web", Protocol::Http));
+    let criterion = |name: &str, test| Criterion { name: name.into(), test };
+    model.criteria = vec![
+        criterion("api", CriterionTest::Path(TextTest::StartsWith("/api/".into()))),
+        criterion("host", CriterionTest::Host(TextTest::Regex("^old\\.".into()))),
+        criterion("lan", CriterionTest::Client(vec!["10.0.0.0/8".parse().unwrap()])),
+    ];
+    let term = |id: u32, negated| Term {
+        text: "".into(),
+        subject: Subject::Criterion(CriterionId(id)),
+        negated,
+        measure: None,
+        hold: None,
+    };
+    let rule = |name: &str, priority, terms: Vec<Term>, watched, action| Rule {
+        name: name.into(),
+        vserver: VserverId(0),
+        priority,
+        when: Condition { groups: vec![Group { name: "".into(), named: false, terms }] },
+        watched,
+        action,
+    };
+    let mut guarded = vec![term(0, false), term(2, true)];
+    let mut board = vec![None, None];
+    if watched.is_some() {
+        // Its value comes from the board, with its `!` applied already.
+        guarded.push(term(0, true));
+        board.push(Some(WatchedId(0)));
+    }
+    let forbidden = Action::Respond { status: 403, headers: vec![], body: b"not from here\n".to_vec() };
+    let moved = Action::Redirect { status: 301, location: "https://new.test{path}?{query}&{x}{host}".into() };
+    model.rules = vec![
+        rule("api-only-from-lan", 100, guarded, vec![board], forbidden),
+        rule("moved", 10, vec![term(1, false)], vec![vec![None]], moved),
+    ];
+    let view = StateView { watched: watched.into_iter().collect(), ..StateView::default() };
+    build(Parts {
+        generation: 1,
+        model: &Arc::new(model),
+        view: &view,
+        registry: &mut Registry::default(),
+        zones: &Arc::default(),
+        resolved: &HashMap::new(),
+        previous: None,
+        scenario_active: vec![],
+        ready: true,
+    })
+}
+
+fn request<'a>(target: &'a str, host: &'a str, client: &str) -> Request<'a> {
+    Request { method: "GET", target, host, fields: &[], client: client.parse().unwrap() }
+}
+
+#[test]
+fn the_rule_of_the_example_answers_who_it_names_and_nobody_else() {
+    let snapshot = snapshot(None);
+    let decide = |target, client| decide(&snapshot, VserverId(0), &request(target, "x", client));
+    assert!(matches!(decide("/api/x", "192.0.2.1"), Decision::Respond { status: 403, .. }));
+    assert!(matches!(decide("/y/../%61pi/x", "192.0.2.1"), Decision::Respond { status: 403, .. }));
+    assert_eq!(decide("/api/x", "10.1.2.3"), Decision::Balance);
+    assert_eq!(decide("/", "192.0.2.1"), Decision::Balance);
+}
+
+#[test]
+fn a_board_term_that_is_unknown_fires_nothing() {
+    let at = request("/api/x", "x", "192.0.2.1");
+    for (value, fires) in [(Truth::True, true), (Truth::Unknown, false), (Truth::False, false)] {
+        let decision = decide(&snapshot(Some(value)), VserverId(0), &at);
+        assert_eq!(decision != Decision::Balance, fires, "{value:?}");
+    }
+}
+
+#[test]
+fn the_lowest_priority_number_is_asked_first_and_a_redirect_is_filled_in_once() {
+    let snapshot = snapshot(None);
+    let decision = decide(&snapshot, VserverId(0), &request("/api/{host}?a=1", "OLD.x.:80", "192.0.2.1"));
+    let Decision::Redirect { status, location, rule } = decision.clone() else { panic!("{decision:?}") };
+    assert_eq!((status, location.as_str()), (301, "https://new.test/api/{host}?a=1&{x}OLD.x.:80"));
+    assert_eq!(&*snapshot.model.rules[rule.index()].name, "moved");
+    count(&snapshot, &decision);
+    assert_eq!(snapshot.rules[rule.index()].hits_total.load(Ordering::Relaxed), 1);
+}
+
+#[test]
+fn explain_sees_every_rule_up_to_the_one_that_acts() {
+    let snapshot = snapshot(None);
+    let evaluated = evaluate(&snapshot, VserverId(0), &request("/api/", "x", "10.0.0.1"));
+    assert_eq!(evaluated.len(), 2);
+    assert_eq!(evaluated[1].terms, [[Truth::True, Truth::False]]);
+    assert_eq!(evaluated[1].value, Truth::False);
+}
