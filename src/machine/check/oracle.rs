@@ -150,7 +150,7 @@ impl History<'_> {
         let mut forces = vec![];
         for &(at, event) in self.events {
             if let Event::Force(up) = event
-                && up != forces.last().map_or(None, |&(_, up): &(Tick, Option<bool>)| up)
+                && up != forces.last().and_then(|&(_, up): &(Tick, Option<bool>)| up)
             {
                 forces.push((at, up));
             }

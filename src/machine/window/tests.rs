@@ -80,7 +80,8 @@ fn around_both_changes_of_daylight_saving_every_window_is_open_when_the_clock_sa
     for (zone, start, day) in [
         ("Europe/Berlin", "2026-03-26T00:00:00Z", civil::date(2026, 3, 29)),
         ("Europe/Berlin", "2026-10-22T00:00:00Z", civil::date(2026, 10, 25)),
-        // Clocks that change at midnight, and by half an hour.
+        // Clocks that change at midnight, one minute after it (back into the day before), and by half an hour.
+        ("America/St_Johns", "2010-11-04T00:00:00Z", civil::date(2010, 11, 7)),
         ("Africa/Cairo", "2026-04-21T00:00:00Z", civil::date(2026, 4, 24)),
         ("Africa/Cairo", "2026-10-27T00:00:00Z", civil::date(2026, 10, 30)),
         ("Australia/Lord_Howe", "2026-04-02T00:00:00Z", civil::date(2026, 4, 5)),
