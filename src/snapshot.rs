@@ -6,6 +6,7 @@ pub mod build;
 pub mod cell;
 pub mod live;
 pub mod routing;
+pub mod steered;
 pub mod zones;
 
 use std::sync::Arc;

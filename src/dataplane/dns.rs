@@ -1,1 +1,12 @@
-//! Authoritative DNS: `wire` (parse and write messages), `answer` (pure: query + snapshot → reply), `serve` (sockets).
+//! Authoritative DNS: [`wire`] reads queries and writes messages, [`answer`] turns a query and a snapshot into a reply,
+//! [`explain`] says why an answer is what it is.
+//!
+//! The answer to a name that scenarios steer is decided at the query, from the published state in the snapshot
+//! (`balance::records`), so a transition reaches the next query without any zone being rebuilt.
+
+pub mod answer;
+pub mod explain;
+pub mod wire;
+
+pub use answer::{Outcome, Transport, answer};
+pub use explain::{Explanation, Step, explain};

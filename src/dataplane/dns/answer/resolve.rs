@@ -1,0 +1,475 @@
+//! One name in one zone, followed to its end.
+
+use super::{CHAIN_MAX, Circumstances};
+use crate::balance::records::{Decision, Draw, Fallback, Source, select};
+use crate::dataplane::dns::wire::{Full, LowerName, Query, Section, Writer, rcode};
+use crate::model::zone::{DnsName, OnEmpty, RecordType, Rrset};
+use crate::snapshot::Snapshot;
+use crate::snapshot::zones::{FixedRrset, Node, NodeId, Place, ZoneEntry};
+
+/// What happens on the way, for `explain`.
+#[derive(Debug)]
+pub enum Event<'a> {
+    Zone {
+        zone: usize,
+    },
+    /// The name exists; `empty`: as an empty non-terminal.
+    Exists {
+        name: &'a [u8],
+        empty: bool,
+    },
+    Wildcard {
+        name: &'a [u8],
+        source: &'a DnsName,
+    },
+    NoSuchName {
+        name: &'a [u8],
+        encloser: &'a DnsName,
+    },
+    NoSuchType {
+        name: &'a [u8],
+        rtype: RecordType,
+    },
+    Referral {
+        cut: &'a DnsName,
+    },
+    Alias {
+        name: &'a [u8],
+        target: &'a [u8],
+        dname: bool,
+    },
+    /// The target of an alias is not in this zone.
+    LeavesZone {
+        target: &'a [u8],
+    },
+    Loop {
+        name: &'a [u8],
+    },
+    Fixed {
+        name: &'a [u8],
+        rtype: RecordType,
+        records: usize,
+    },
+    /// Steps 1 to 4; `eligible` before the selection and `chosen` after it.
+    Steered {
+        zone: usize,
+        index: u32,
+        decision: Decision,
+        eligible: &'a [u32],
+        chosen: &'a [u32],
+    },
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Resolved {
+    pub rcode: u16,
+    pub authoritative: bool,
+    pub truncated: bool,
+    pub fallback: Option<(u32, Fallback)>,
+}
+
+pub(super) struct Resolution<'a, 't> {
+    snapshot: &'a Snapshot,
+    zone_at: usize,
+    zone: &'a ZoneEntry,
+    chosen: &'a mut Vec<u32>,
+    circumstances: Circumstances<'t>,
+    result: Resolved,
+    /// Lower-case wire names whose addresses belong into the additional section.
+    wanted: Vec<&'a [u8]>,
+}
+
+/// Records of one RRset, ready to be written.
+#[derive(Clone, Copy)]
+enum Found<'a> {
+    Fixed(&'a FixedRrset),
+    /// The positions are in `Resolution::chosen`, until the next decision.
+    Chosen(&'a Rrset),
+    Static(&'a Rrset),
+}
+
+/// What a node holds for a type.
+enum Lookup<'a> {
+    Records(Found<'a>),
+    Nothing,
+    ServFail,
+}
+
+/// The name to go on with, where the chain of aliases is not at its end.
+type Next = Option<LowerName>;
+
+// === impl Resolution ===
+
+impl<'a, 't> Resolution<'a, 't> {
+    pub fn new(
+        snapshot: &'a Snapshot,
+        zone_at: usize,
+        chosen: &'a mut Vec<u32>,
+        circumstances: Circumstances<'t>,
+    ) -> Resolution<'a, 't> {
+        let result = Resolved { rcode: rcode::NOERROR, authoritative: true, truncated: false, fallback: None };
+        let zone = snapshot.zones.zone(zone_at);
+        Resolution { snapshot, zone_at, zone, chosen, circumstances, result, wanted: Vec::new() }
+    }
+
+    pub fn run(mut self, query: &Query, writer: &mut Writer<'_>) -> Resolved {
+        self.tell(|r| Event::Zone { zone: r.zone_at });
+        if self.follow(query, writer).is_err() {
+            self.result.truncated = true;
+        } else {
+            self.add_addresses(writer);
+        }
+        self.result
+    }
+
+    /// Follows the chain of aliases from the name of the question.
+    fn follow(&mut self, query: &Query, writer: &mut Writer<'_>) -> Result<(), Full> {
+        let rtype = RecordType(query.rtype);
+        let mut name = query.name.clone();
+        let mut passed: Vec<LowerName> = Vec::new();
+        loop {
+            let Some(target) = self.visit(&name, rtype, passed.is_empty(), writer)? else { return Ok(()) };
+            passed.push(name);
+            if self.snapshot.zones.find(target.as_bytes()) != Some(self.zone_at) {
+                self.tell(|_| Event::LeavesZone { target: target.as_bytes() });
+                return Ok(());
+            }
+            if passed.len() == CHAIN_MAX || passed.iter().any(|p| p.as_bytes() == target.as_bytes()) {
+                self.tell(|_| Event::Loop { name: target.as_bytes() });
+                return Ok(());
+            }
+            name = target;
+        }
+    }
+
+    /// One name of the chain.
+    fn visit(
+        &mut self,
+        name: &LowerName,
+        rtype: RecordType,
+        first: bool,
+        writer: &mut Writer<'_>,
+    ) -> Result<Next, Full> {
+        let zone = self.zone;
+        let place = zone.place(name.as_bytes());
+        let (Place::Exact(at) | Place::Below(at)) = place;
+        let node = zone.node(at);
+        let exact = matches!(place, Place::Exact(_));
+        let dname_here = || (!exact && node.has(RecordType::DNAME)).then_some(at);
+        if let Some(boundary) = node.boundary.or_else(dname_here) {
+            let end = zone.node(boundary);
+            // The DS of a delegation is the parent's own.
+            let is_ds = exact && boundary == at && rtype == RecordType::DS;
+            if end.is_cut() && !is_ds {
+                return self.refer(boundary, first, writer).map(|()| None);
+            } else if !end.is_cut() {
+                return self.rename(name, end, writer);
+            }
+        }
+        if exact {
+            self.tell(|_| Event::Exists { name: name.as_bytes(), empty: node.is_empty() });
+            return self.answer_from(name, node, rtype, writer);
+        }
+        match node.wildcard {
+            Some(source) => {
+                let source = zone.node(source);
+                self.tell(|_| Event::Wildcard { name: name.as_bytes(), source: &source.name });
+                self.answer_from(name, source, rtype, writer)
+            }
+            None => {
+                self.tell(|_| Event::NoSuchName { name: name.as_bytes(), encloser: &node.name });
+                self.result.rcode = rcode::NXDOMAIN;
+                self.negative(writer).map(|()| None)
+            }
+        }
+    }
+
+    /// What `node` has for `rtype`, as the records of `name`.
+    fn answer_from(
+        &mut self,
+        name: &LowerName,
+        node: &'a Node,
+        rtype: RecordType,
+        writer: &mut Writer<'_>,
+    ) -> Result<Next, Full> {
+        let found = match self.alias(node) {
+            Lookup::Nothing if rtype == RecordType::ANY => self.any(node),
+            Lookup::Nothing => self.lookup(node, rtype),
+            alias => alias,
+        };
+        match found {
+            Lookup::Records(found) => {
+                self.write(Section::Answer, name.as_bytes(), found, writer)?;
+                let found_type = self.type_of(found);
+                if found_type == RecordType::CNAME && rtype != RecordType::CNAME && rtype != RecordType::ANY {
+                    let target = self.data(found).next().and_then(LowerName::new);
+                    if let Some(target) = target {
+                        let event = (name.as_bytes(), target.as_bytes());
+                        self.tell(|_| Event::Alias { name: event.0, target: event.1, dname: false });
+                        return Ok(Some(target));
+                    }
+                }
+                self.want_addresses(found);
+                Ok(None)
+            }
+            Lookup::Nothing => {
+                self.tell(|_| Event::NoSuchType { name: name.as_bytes(), rtype });
+                self.negative(writer).map(|()| None)
+            }
+            Lookup::ServFail => Ok(self.fail()),
+        }
+    }
+
+    fn fail(&mut self) -> Next {
+        self.result.rcode = rcode::SERVFAIL;
+        self.result.authoritative = false;
+        None
+    }
+
+    /// The CNAME of a node, if it is one at the moment. A name whose set is a CNAME is one for all types.
+    fn alias(&mut self, node: &'a Node) -> Lookup<'a> {
+        if let Some(set) = node.fixed(RecordType::CNAME) {
+            return self.fixed(node, set);
+        }
+        for steered in node.steered.iter().filter(|s| s.varies || s.rtype == RecordType::CNAME) {
+            let decision = self.decide(steered.index);
+            match decision.source {
+                Source::Records(_) | Source::Static if decision.rtype == RecordType::CNAME => {
+                    return self.selected(steered.index, decision);
+                }
+                Source::ServFail if steered.rtype == RecordType::CNAME => {
+                    return self.selected(steered.index, decision);
+                }
+                // Another type, for `lookup`, or nothing. What `on_empty` left out is counted all the same.
+                Source::Nothing if steered.rtype == RecordType::CNAME => {
+                    self.selected(steered.index, decision);
+                }
+                _ => {}
+            }
+        }
+        Lookup::Nothing
+    }
+
+    /// The records of one type; those of CNAME are [`Resolution::alias`]'s.
+    fn lookup(&mut self, node: &'a Node, rtype: RecordType) -> Lookup<'a> {
+        if rtype == RecordType::CNAME {
+            return Lookup::Nothing;
+        }
+        if let Some(set) = node.fixed(rtype) {
+            return self.fixed(node, set);
+        }
+        for steered in node.steered.iter().filter(|s| s.varies || s.rtype == rtype) {
+            let decision = self.decide(steered.index);
+            if decision.rtype == rtype {
+                return self.selected(steered.index, decision);
+            }
+        }
+        Lookup::Nothing
+    }
+
+    /// The RRset of the lowest type that has records.
+    fn any(&mut self, node: &'a Node) -> Lookup<'a> {
+        let mut lowest = node.fixed.iter().map(|set| set.rtype).min();
+        for steered in &node.steered {
+            let decision = self.decide(steered.index);
+            let has_records = matches!(decision.source, Source::Records(_) | Source::Static);
+            if has_records && lowest.is_none_or(|l| decision.rtype < l) {
+                lowest = Some(decision.rtype);
+            }
+        }
+        lowest.map_or(Lookup::Nothing, |rtype| self.lookup(node, rtype))
+    }
+
+    fn fixed(&mut self, node: &'a Node, set: &'a FixedRrset) -> Lookup<'a> {
+        self.tell(|_| Event::Fixed { name: &node.name.0, rtype: set.rtype, records: set.rdata.len() });
+        Lookup::Records(Found::Fixed(set))
+    }
+
+    fn decide(&mut self, index: u32) -> Decision {
+        self.snapshot.decide(self.zone_at, index as usize, self.chosen)
+    }
+
+    /// Step 4, for what [`Resolution::decide`] has just decided.
+    fn selected(&mut self, index: u32, decision: Decision) -> Lookup<'a> {
+        let rrset = self.rrset(index);
+        let tracing = self.circumstances.trace.is_some();
+        let eligible = if tracing { self.chosen.clone() } else { Vec::new() };
+        let turn = if tracing { self.zone.turn(index) } else { self.zone.next_turn(index) };
+        let draw = Draw { entropy: self.circumstances.entropy, turn, client: self.circumstances.client };
+        select(rrset, self.chosen, draw);
+        if let Some(trace) = &mut self.circumstances.trace {
+            let zone = self.zone_at;
+            trace(Event::Steered { zone, index, decision, eligible: &eligible, chosen: self.chosen });
+        }
+        if let Some(fallback) = decision.fallback {
+            self.result.fallback = Some((index, fallback));
+        }
+        match decision.source {
+            Source::Records(_) => Lookup::Records(Found::Chosen(rrset)),
+            Source::Static => Lookup::Records(Found::Static(rrset)),
+            Source::Nothing => Lookup::Nothing,
+            Source::ServFail => Lookup::ServFail,
+        }
+    }
+
+    /// A referral to the zone below `cut`. It is authoritative only as the end of a chain that is.
+    fn refer(&mut self, cut: NodeId, first: bool, writer: &mut Writer<'_>) -> Result<(), Full> {
+        let node = self.zone.node(cut);
+        self.result.authoritative = !first;
+        self.tell(|_| Event::Referral { cut: &node.name });
+        let found = match self.lookup(node, RecordType::NS) {
+            Lookup::Records(found) => found,
+            Lookup::Nothing | Lookup::ServFail => {
+                self.fail();
+                return Ok(());
+            }
+        };
+        self.write(Section::Authority, &node.name.0, found, writer)?;
+        self.want_addresses(found);
+        // In-domain glue first: without it the referral leads nowhere.
+        let all = std::mem::take(&mut self.wanted);
+        let (needed, others): (Vec<&[u8]>, Vec<&[u8]>) =
+            all.into_iter().partition(|target| ends_with(target, &node.name.0));
+        for target in needed {
+            self.addresses(target, writer)?;
+        }
+        self.wanted = others;
+        Ok(())
+    }
+
+    /// What a DNAME makes of a name below it (RFC 6672 §3).
+    fn rename(&mut self, name: &LowerName, node: &'a Node, writer: &mut Writer<'_>) -> Result<Next, Full> {
+        let found = match self.lookup(node, RecordType::DNAME) {
+            Lookup::Records(found) => found,
+            Lookup::Nothing => return self.negative(writer).map(|()| None),
+            Lookup::ServFail => return Ok(self.fail()),
+        };
+        self.write(Section::Answer, &node.name.0, found, writer)?;
+        let ttl = self.ttl_of(found);
+        let target = self.data(found).next().and_then(|target| name.with_suffix(node.name.0.len(), target));
+        let Some(target) = target else {
+            self.result.rcode = YXDOMAIN;
+            return Ok(None);
+        };
+        writer.record(Section::Answer, name.as_bytes(), RecordType::CNAME, ttl, target.as_bytes())?;
+        self.tell(|_| Event::Alias { name: name.as_bytes(), target: target.as_bytes(), dname: true });
+        Ok(Some(target))
+    }
+
+    /// The SOA that a negative answer is cached by (RFC 2308).
+    fn negative(&mut self, writer: &mut Writer<'_>) -> Result<(), Full> {
+        let zone = self.zone;
+        writer.record(Section::Authority, &zone.origin.0, RecordType::SOA, zone.negative_ttl, &zone.soa)
+    }
+
+    fn write(&mut self, section: Section, owner: &[u8], found: Found<'a>, writer: &mut Writer<'_>) -> Result<(), Full> {
+        let (rtype, ttl) = (self.type_of(found), self.ttl_of(found));
+        for rdata in self.data(found) {
+            writer.record(section, owner, rtype, ttl, rdata)?;
+        }
+        Ok(())
+    }
+
+    /// Notes the hosts that `found` names.
+    fn want_addresses(&mut self, found: Found<'a>) {
+        let skip = match self.type_of(found) {
+            RecordType::NS => 0,
+            RecordType::MX => 2,
+            RecordType::SRV => 6,
+            _ => return,
+        };
+        let mut wanted = std::mem::take(&mut self.wanted);
+        for target in self.data(found).filter_map(|rdata| rdata.get(skip..)) {
+            if !wanted.contains(&target) {
+                wanted.push(target);
+            }
+        }
+        self.wanted = wanted;
+    }
+
+    /// Addresses that help and may be left out.
+    fn add_addresses(&mut self, writer: &mut Writer<'_>) {
+        for target in std::mem::take(&mut self.wanted) {
+            let mark = writer.mark();
+            if self.addresses(target, writer).is_err() {
+                writer.rewind(mark);
+            }
+        }
+    }
+
+    fn addresses(&mut self, target: &[u8], writer: &mut Writer<'_>) -> Result<(), Full> {
+        let Some(name) = LowerName::new(target) else { return Ok(()) };
+        if !name.as_bytes().ends_with(&self.zone.origin.0) {
+            return Ok(());
+        }
+        let Place::Exact(at) = self.zone.place(name.as_bytes()) else { return Ok(()) };
+        let node = self.zone.node(at);
+        for rtype in [RecordType::A, RecordType::AAAA] {
+            // Steering inside the additional section is no reason to call the answer a fallback.
+            let fallback = self.result.fallback;
+            if let Lookup::Records(found) = self.lookup(node, rtype) {
+                self.write(Section::Additional, target, found, writer)?;
+            }
+            self.result.fallback = fallback;
+        }
+        Ok(())
+    }
+
+    fn rrset(&self, index: u32) -> &'a Rrset {
+        &self.snapshot.model.zones[self.zone_at].rrsets[index as usize]
+    }
+
+    fn type_of(&self, found: Found<'a>) -> RecordType {
+        match found {
+            Found::Fixed(set) => set.rtype,
+            Found::Chosen(rrset) => rrset.records[self.chosen[0] as usize].rtype,
+            Found::Static(rrset) => rrset.rtype,
+        }
+    }
+
+    fn ttl_of(&self, found: Found<'a>) -> u32 {
+        match found {
+            Found::Fixed(set) => set.ttl,
+            Found::Chosen(rrset) | Found::Static(rrset) => rrset.ttl,
+        }
+    }
+
+    /// The RDATA of each record.
+    fn data(&self, found: Found<'a>) -> impl Iterator<Item = &'a [u8]> + use<'_, 'a, 't> {
+        let count = match found {
+            Found::Fixed(set) => set.rdata.len(),
+            Found::Chosen(_) => self.chosen.len(),
+            Found::Static(rrset) => static_data(rrset).len(),
+        };
+        // There is one CNAME or none (checked at load; a steered one is selected alone).
+        let count = if self.type_of(found) == RecordType::CNAME { count.min(1) } else { count };
+        (0..count).map(move |i| match found {
+            Found::Fixed(set) => &*set.rdata[i],
+            Found::Chosen(rrset) => &*rrset.records[self.chosen[i] as usize].rdata,
+            Found::Static(rrset) => &*static_data(rrset)[i].rdata,
+        })
+    }
+
+    fn tell<'e>(&mut self, event: impl FnOnce(&Self) -> Event<'e>) {
+        if self.circumstances.trace.is_some() {
+            let event = event(self);
+            if let Some(trace) = &mut self.circumstances.trace {
+                trace(event);
+            }
+        }
+    }
+}
+
+/// The name that a DNAME makes is too long.
+const YXDOMAIN: u16 = 6;
+
+fn ends_with(name: &[u8], suffix: &[u8]) -> bool {
+    name.len() >= suffix.len() && name[name.len() - suffix.len()..].eq_ignore_ascii_case(suffix)
+}
+
+fn static_data(rrset: &Rrset) -> &[crate::model::zone::StaticData] {
+    match &rrset.on_empty {
+        OnEmpty::Static(data) => data,
+        _ => &[],
+    }
+}

@@ -1,0 +1,5 @@
+mod authority;
+mod edges;
+mod laws;
+mod steering;
+pub(in crate::dataplane::dns) mod world;
