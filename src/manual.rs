@@ -1,1 +1,21 @@
-//! The manual.
+//! The manual: documentation as modules, so that links to types are checked and examples are run.
+//!
+//! - [`first_steps`]: from nothing to a failover one can watch
+//! - [`words`]: what each word means here, once
+//! - [`states`]: services, draining, vservers, backup chains, and the traps
+//! - [`scenarios`]: conditions, modes, holds, guards; what happens after a restart
+//! - [`pairs`]: two data centres, their signals and their four scenarios
+//! - [`records`]: how DNS answers follow scenarios
+//! - [`config`]: the file, reload, save, and what is refused
+//! - [`operations`]: the state directory, the journal, stopping, upgrading, when the disk fails
+//! - [`limits`]: what this build does not do, and what it says instead
+
+pub mod config;
+pub mod first_steps;
+pub mod limits;
+pub mod operations;
+pub mod pairs;
+pub mod records;
+pub mod scenarios;
+pub mod states;
+pub mod words;

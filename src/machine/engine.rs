@@ -27,7 +27,7 @@ use crate::model::state::{Saved, SavedScenario, StateView};
 use crate::model::time::{Now, Tick, Wall};
 use timers::{Timer, WallTimer};
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Engine {
     now: Now,
     model: Option<Arc<Model>>,
@@ -57,7 +57,7 @@ pub struct Engine {
     changed: bool,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct CheckRun {
     machine: CheckMachine,
     /// When the current sample was, or is, due.
@@ -68,7 +68,7 @@ struct CheckRun {
     signal: Option<(DatacenterId, Signal)>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct ServiceRun {
     machine: ServiceMachine,
     rows: Vec<RowId>,
@@ -76,7 +76,7 @@ struct ServiceRun {
     timer: Option<Wall>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct VserverRun {
     rows: Vec<RowId>,
     /// Vservers whose chain comes through here.
@@ -85,7 +85,7 @@ struct VserverRun {
     held_down: bool,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct ScenarioRun {
     machine: ScenarioMachine,
     /// Position in the topological order.
@@ -94,14 +94,14 @@ struct ScenarioRun {
     timer: Option<Tick>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct WatchedRun {
     rows: TermRows,
     timer: Option<Tick>,
 }
 
 /// What must be looked at before the step ends.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Dirty {
     services: BTreeSet<ServiceId>,
     vservers: BTreeSet<VserverId>,

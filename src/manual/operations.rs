@@ -1,0 +1,41 @@
+//! # Operations
+//!
+//! ## What is configuration, and what is state
+//!
+//! FILE is the saved configuration. The running configuration begins as FILE and can be replaced at run time
+//! (`PUT /api/v1/config`, `bascule apply FILE`); `save` writes it back, atomically, keeping the comments and the order
+//! of what did not change and five older versions (`FILE.1` … `FILE.5`). A reload (SIGHUP or the API) takes FILE again
+//! and says which unsaved changes it drops. Either is all or nothing: a configuration with a problem changes nothing.
+//!
+//! What people do on the running box is **state**, durable before it is answered: disabling and enabling, drain
+//! deadlines, modes of scenarios, switches, forces. It survives reload, `kill -9`, restart and upgrade. Every such
+//! override carries who, when, why and until when; `/api/v1/status` lists them all.
+//!
+//! ## The state directory
+//!
+//! One SQLite database, `bascule.db`, and the socket of the command line. The tables can be read with `sqlite3` while
+//! the appliance runs. Two processes cannot share a directory.
+//!
+//! | table | holds |
+//! |---|---|
+//! | `scenarios` | state, number, evidence and last transition of every scenario |
+//! | `overrides` | what people have set |
+//! | `journal` | what happened, append-only, each entry with the hash of the one before |
+//! | `meta` | the schema number: a newer one than the program knows is refused with a sentence |
+//!
+//! A commit of a scenario and every act of a person are on disk before they are published or answered. States of
+//! services and vservers never wait for the disk. If the disk does not answer within two seconds, an activation is
+//! published with the alert `not_durable`, and a deactivation waits.
+//!
+//! `bascule replay DIR` runs the journal through the engine and compares: it ends with 0 when the chain of hashes holds
+//! and every commit comes out the same. It can be used beside a running appliance.
+//!
+//! ## Stopping
+//!
+//! SIGTERM stops taking new work, closes idle connections, lets what is open finish (`--drain`, 30 s by default) and
+//! ends with 0. A second SIGTERM ends at once.
+//!
+//! ## Rehearsing
+//!
+//! `bascule test PATH` runs event scripts with expectations through the engine in virtual time, so that a runbook
+//! becomes a test; `bascule simulate FILE --events SCRIPT` prints the same walk as a timeline.
