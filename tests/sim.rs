@@ -1,0 +1,15 @@
+//! The engine in virtual time: the vectors of the scenario rules, and whole random appliances.
+
+#[path = "support/rig.rs"]
+mod rig;
+
+#[path = "sim/exhaustive.rs"]
+mod exhaustive;
+#[path = "sim/modes.rs"]
+mod modes;
+#[path = "sim/random.rs"]
+mod random;
+#[path = "sim/restart.rs"]
+mod restart;
+#[path = "sim/vectors.rs"]
+mod vectors;
