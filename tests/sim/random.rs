@@ -159,9 +159,8 @@ fn act(random: &mut Random, rig: &mut Rig) {
         14 => rig.enable(&service),
         15 => rig.active_transactions(&service, (random.next() % 3) as u32),
         16 | 17 => {
-            let mode = |random: &mut Random| {
-                random.chance(60).then(|| *random.pick(&[Mode::Auto, Mode::On, Mode::Off]))
-            };
+            let mode =
+                |random: &mut Random| random.chance(60).then(|| *random.pick(&[Mode::Auto, Mode::On, Mode::Off]));
             let (activate, deactivate) = (mode(random), mode(random));
             rig.modes(&scenario, activate, deactivate);
         }
@@ -201,8 +200,12 @@ fn configuration(random: &mut Random) -> String {
     }
     for i in 0..vservers {
         let _ = write!(toml, "[vserver.v{i}]\ntype = \"HTTP\"\n");
-        let members: Vec<String> =
-            (0..services).filter(|_| random.chance(70)).map(|s| format!("s{s} = {}", 1 + random.below(3))).collect();
+        let mut members = Vec::new();
+        for s in 0..services {
+            if random.chance(70) {
+                members.push(format!("s{s} = {}", 1 + random.below(3)));
+            }
+        }
         let _ = writeln!(toml, "services = {{ {} }}", members.join(", "));
         if i + 1 < vservers && random.chance(70) {
             let _ = writeln!(toml, "backup = \"v{}\"", i + 1);

@@ -57,7 +57,11 @@ fn careful_in_fast_out_wants_three_failures_in_a_row_and_returns_on_the_first_su
         "#,
     );
     for ok in [true, false, false, true, false, false] {
-        if ok { rig.pass("p") } else { rig.fail("p") }
+        if ok {
+            rig.pass("p")
+        } else {
+            rig.fail("p")
+        }
         assert!(!rig.is_active("s"));
     }
     rig.fail("p");

@@ -105,7 +105,11 @@ impl Rig {
     fn engine_overrides(
         &self,
     ) -> std::collections::BTreeMap<bascule::model::state::OverrideKey, bascule::model::state::Override> {
-        if self.engine.view().generation == 0 { self.saved.overrides.clone() } else { self.engine.view().overrides.clone() }
+        if self.engine.view().generation == 0 {
+            self.saved.overrides.clone()
+        } else {
+            self.engine.view().overrides.clone()
+        }
     }
 
     /// Lets time pass; wakes the engine when it asks for it.
