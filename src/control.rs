@@ -1,10 +1,15 @@
 //! L4: the one writer. [`Handle`] is the only way in: every front end speaks [`Command`] and reads a [`World`], so that
 //! validation, authorisation and audit happen once.
 
+pub mod apply;
 pub mod clock;
 pub mod command;
+pub mod core;
+pub mod disk;
 pub mod journal;
 pub mod reactor;
+pub mod resolve;
+pub mod save;
 pub mod store;
 
 use std::sync::Arc;

@@ -1,1 +1,271 @@
-//! The one writer.
+//! The one writer's thread: waits for whatever comes first, hands everything that is there to the [`Core`], and carries
+//! out what it asks for. Nothing is decided here.
+
+use std::future::Future;
+use std::io;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use tokio::sync::{broadcast, mpsc, watch};
+
+use super::clock::Clock;
+use super::core::{Answer, ConfigOutcome, Core, FileAccess, Input, Lookups, Output, Setup};
+use super::disk::{Disk, Report};
+use super::store::{Found, Store};
+use super::{Event, Handle, Request};
+use crate::config::Loaded;
+use crate::model::event::Observation;
+use crate::probe::{Job, Runner, Sampled};
+use crate::snapshot::Cell;
+use crate::snapshot::live::Listening;
+
+/// Commands and reads that may wait; callers beyond it wait themselves.
+const REQUESTS_MOST: usize = 1_024;
+/// Samples that may wait; beyond it the prober holds back.
+const SAMPLES_MOST: usize = 4_096;
+/// Hints of the data plane that may wait; beyond it they are lost, which is what hints are for.
+const OBSERVATIONS_MOST: usize = 4_096;
+/// Events that a slow listener may be behind.
+const EVENTS_MOST: usize = 4_096;
+/// Inputs of one kind in one turn, so that a flood of one does not starve the others.
+const TURN_MOST: usize = 2_048;
+
+/// How long the answer to a change of the configuration waits for its listeners.
+const LISTENERS_PATIENCE: Duration = Duration::from_secs(2);
+
+/// What a reactor begins with.
+pub struct Begin {
+    pub loaded: Loaded,
+    pub store: Box<dyn Store>,
+    pub found: Found,
+    /// FILE.
+    pub path: Option<std::path::PathBuf>,
+    /// `--set PATH=VALUE`
+    pub overrides: Vec<(String, String)>,
+    pub files: FileAccess,
+    pub clock: Clock,
+    /// Probes under way at once.
+    pub probes: usize,
+}
+
+/// A running reactor.
+pub struct Reactor {
+    pub handle: Handle,
+    pub cell: Arc<Cell>,
+    /// Where the data plane reports.
+    pub observations: mpsc::Sender<Observation>,
+    thread: JoinHandle<()>,
+    ended: watch::Receiver<bool>,
+}
+
+/// What the loop waits for.
+struct Inputs {
+    requests: mpsc::Receiver<Request>,
+    samples: mpsc::Receiver<Sampled>,
+    observations: mpsc::Receiver<Observation>,
+    reports: mpsc::UnboundedReceiver<Report>,
+    configs: mpsc::UnboundedReceiver<ConfigOutcome>,
+    lookups: mpsc::Receiver<Lookups>,
+}
+
+/// What the loop acts on.
+struct Shell {
+    clock: Clock,
+    cell: Arc<Cell>,
+    runner: Runner,
+    disk: Disk,
+    names: watch::Sender<Vec<crate::model::id::Name>>,
+    configs: mpsc::UnboundedSender<ConfigOutcome>,
+}
+
+// === impl Reactor ===
+
+impl Reactor {
+    /// Restores, adopts and publishes before it returns: the first snapshot is there. Errors: the machine refuses a
+    /// thread.
+    pub fn start(begin: Begin) -> io::Result<Reactor> {
+        let Begin { loaded, store, found, path, overrides, files, clock, probes } = begin;
+        let (requests, request_queue) = mpsc::channel(REQUESTS_MOST);
+        let (samples, sample_queue) = mpsc::channel(SAMPLES_MOST);
+        let (observations, observation_queue) = mpsc::channel(OBSERVATIONS_MOST);
+        let (report, report_queue) = mpsc::unbounded_channel();
+        let (configs, config_queue) = mpsc::unbounded_channel();
+        let (lookups, lookup_queue) = mpsc::channel(16);
+        let (names, wanted) = watch::channel(Vec::new());
+        let events = broadcast::Sender::<Arc<Event>>::new(EVENTS_MOST);
+        let journal = store.reader();
+
+        let setup = Setup { loaded, found, path, overrides, files, events: events.clone() };
+        let core = Core::start(clock.now(), setup);
+        let cell = Arc::clone(core.cell());
+        let disk = Disk::start(store, move |what| {
+            let _ = report.send(what);
+        })?;
+        let runner = Runner::start(samples, probes)?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().thread_name("bascule-work").build()?;
+        let shell = Shell { clock, cell: Arc::clone(&cell), runner, disk, names, configs };
+        let inputs = Inputs {
+            requests: request_queue,
+            samples: sample_queue,
+            observations: observation_queue,
+            reports: report_queue,
+            configs: config_queue,
+            lookups: lookup_queue,
+        };
+        let (end, ended) = watch::channel(false);
+        let thread = std::thread::Builder::new().name("bascule-reactor".to_owned()).spawn(move || {
+            // Dropped with the thread, also where it panics: whoever waits for the end hears of it.
+            let _end = SendOnDrop(end);
+            runtime.block_on(async {
+                tokio::spawn(super::resolve::run(wanted, lookups));
+                run(core, inputs, shell).await;
+            });
+            // A look-up that hangs must not hold up the end of the process.
+            runtime.shutdown_background();
+        })?;
+        let handle = Handle { requests, cell: Arc::clone(&cell), events, journal };
+        Ok(Reactor { handle, cell, observations, thread, ended })
+    }
+
+    /// Completes when the reactor has ended, for whatever reason.
+    pub fn ended(&self) -> impl Future<Output = ()> + Send + 'static {
+        let mut ended = self.ended.clone();
+        async move {
+            let _ = ended.wait_for(|ended| *ended).await;
+        }
+    }
+
+    /// Writes what is left and ends; at most about two seconds.
+    pub async fn stop(self) {
+        let _ = self.handle.requests.send(Request::Stop).await;
+        self.ended().await;
+        let _ = tokio::task::spawn_blocking(move || self.thread.join()).await;
+    }
+}
+
+struct SendOnDrop(watch::Sender<bool>);
+
+impl Drop for SendOnDrop {
+    fn drop(&mut self) {
+        self.0.send_replace(true);
+    }
+}
+
+async fn run(mut core: Core, mut inputs: Inputs, shell: Shell) {
+    loop {
+        for output in core.take_outputs() {
+            if matches!(output, Output::Stopped) {
+                shell.end();
+                return;
+            }
+            shell.carry_out(output);
+        }
+        let wake = shell.clock.instant(core.wake_at(shell.clock.now().tick));
+        let input = inputs.next(wake).await;
+        core.handle(shell.clock.now(), input);
+        inputs.drain(|input| core.handle(shell.clock.now(), input));
+        core.set_late_samples(shell.runner.late_total());
+        core.settle(shell.clock.now());
+    }
+}
+
+// === impl Inputs ===
+
+impl Inputs {
+    /// The first that comes; `Wake` at the latest.
+    async fn next(&mut self, wake: std::time::Instant) -> Input {
+        tokio::select! {
+            Some(report) = self.reports.recv() => Input::Disk(report),
+            Some(request) = self.requests.recv() => Input::Request(request),
+            Some(sampled) = self.samples.recv() => Input::Sampled(sampled),
+            Some(observation) = self.observations.recv() => Input::Observed(observation),
+            Some(outcome) = self.configs.recv() => Input::Config(outcome),
+            Some(lookups) = self.lookups.recv() => Input::Lookups(lookups),
+            () = tokio::time::sleep_until(wake.into()) => Input::Wake,
+        }
+    }
+
+    /// Everything else that is there already. Verdicts and states come before what people ask, so that they see them.
+    fn drain(&mut self, mut take: impl FnMut(Input)) {
+        fn some<T>(mut next: impl FnMut() -> Option<T>, mut take: impl FnMut(T)) {
+            for _ in 0..TURN_MOST {
+                match next() {
+                    Some(value) => take(value),
+                    None => return,
+                }
+            }
+        }
+        some(|| self.reports.try_recv().ok(), |v| take(Input::Disk(v)));
+        some(|| self.observations.try_recv().ok(), |v| take(Input::Observed(v)));
+        some(|| self.samples.try_recv().ok(), |v| take(Input::Sampled(v)));
+        some(|| self.lookups.try_recv().ok(), |v| take(Input::Lookups(v)));
+        some(|| self.configs.try_recv().ok(), |v| take(Input::Config(v)));
+        some(|| self.requests.try_recv().ok(), |v| take(Input::Request(v)));
+    }
+}
+
+// === impl Shell ===
+
+impl Shell {
+    fn carry_out(&self, output: Output) {
+        match output {
+            Output::Probe { check, due } => self.runner.schedule(Job { check, due: self.clock.instant(due) }),
+            Output::Checks(names) => {
+                let names: std::collections::HashSet<_> = names.into_iter().collect();
+                self.runner.retain(|name| names.contains(name));
+            }
+            Output::Disk(order) => self.disk.send(order),
+            Output::Answer(answer) => self.answer(answer),
+            Output::Config(job) => {
+                let outcomes = self.configs.clone();
+                tokio::task::spawn_blocking(move || {
+                    let run = std::panic::AssertUnwindSafe(|| job.run());
+                    let outcome = std::panic::catch_unwind(run).unwrap_or_else(|_| ConfigOutcome::failed());
+                    let _ = outcomes.send(outcome);
+                });
+            }
+            Output::Names(names) => {
+                self.names.send_replace(names);
+            }
+            Output::Stopped => {}
+        }
+    }
+
+    fn answer(&self, answer: Answer) {
+        let Answer { to, mut result, after_listeners_of } = answer;
+        let Some(generation) = after_listeners_of else {
+            // The caller may have gone.
+            let _ = to.send(result);
+            return;
+        };
+        let cell = Arc::clone(&self.cell);
+        tokio::spawn(async move {
+            let bound = tokio::time::timeout(LISTENERS_PATIENCE, cell.reconciled(generation)).await;
+            if let Ok(done) = &mut result {
+                done.warnings.extend(not_listening(&cell));
+                if bound.is_err() {
+                    done.warnings.push("listeners are still being bound".to_owned());
+                }
+            }
+            let _ = to.send(result);
+        });
+    }
+
+    fn end(self) {
+        self.runner.stop();
+        self.disk.stop();
+    }
+}
+
+/// A line for each VIP that could not be bound.
+fn not_listening(cell: &Cell) -> Vec<String> {
+    let snapshot = cell.load_full();
+    let vservers = snapshot.model.vservers.iter().zip(&snapshot.vservers);
+    vservers
+        .filter_map(|(vserver, entry)| match &*entry.live.listen.lock() {
+            Listening::Failed { error } => Some(format!("vserver {} does not listen: {error}", vserver.name)),
+            Listening::None | Listening::Bound { .. } => None,
+        })
+        .collect()
+}

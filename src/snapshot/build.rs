@@ -114,7 +114,12 @@ pub fn vservers_to_flush(previous: &Snapshot, next: &Snapshot) -> Vec<VserverId>
 /// above, and of those that `next` no longer has. To be called after the publication, so that nobody can start on the
 /// old state without noticing (see `ServiceLive::begin`).
 pub fn flush(previous: &Snapshot, next: &Snapshot) {
-    for id in to_flush(previous, next) {
+    flush_sparing(previous, next, &|_| false);
+}
+
+/// [`flush`], except for services whose work may finish although they are out: those at the end of a graceful drain.
+pub fn flush_sparing(previous: &Snapshot, next: &Snapshot, spared: &dyn Fn(ServiceId) -> bool) {
+    for id in to_flush(previous, next).into_iter().filter(|&id| !spared(id)) {
         next.services[id.index()].live.flush.send_modify(|g| *g += 1);
     }
     for id in vservers_to_flush(previous, next) {

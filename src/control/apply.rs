@@ -1,0 +1,303 @@
+//! What a command means for the running appliance: names become ids, what cannot be meant is refused, and what the
+//! operator should know before is said. Pure: reads the model and the view, changes nothing.
+
+use std::time::Duration;
+
+use super::command::{Command, Expiry, Note, Refusal};
+use crate::model::Model;
+use crate::model::condition::Truth;
+use crate::model::event::{Act, AdminIntent, AdminTarget};
+use crate::model::id::{Kind, Name, ObjectRef, ScenarioId, ServiceId, VserverId};
+use crate::model::scenario::{Direction, Mode};
+use crate::model::state::{NewClients, ServiceState, StateView, VserverState};
+use crate::model::time::{Now, Wall};
+use crate::model::vserver::{PersistenceKind, Spillover};
+
+/// Ten years: no drain and no expiry is meant to last longer, and times stay within what RFC 3339 can write.
+const FUTURE_MOST: Duration = Duration::from_secs(10 * 365 * 86_400);
+
+const REASON_BYTES_MOST: usize = 1_024;
+
+/// An act that can be carried out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Prepared {
+    pub act: Act,
+    pub intent: AdminIntent,
+    /// Services that a disable takes out.
+    pub services: Vec<ServiceId>,
+    pub warnings: Vec<String>,
+}
+
+/// What an act is judged against.
+#[derive(Clone, Copy)]
+pub struct Against<'a> {
+    pub now: Now,
+    pub model: &'a Model,
+    pub view: &'a StateView,
+    /// Transactions open on a service right now.
+    pub active: &'a dyn Fn(ServiceId) -> u32,
+}
+
+/// Refuses commands that are no acts.
+pub fn prepare(world: Against<'_>, actor: &Name, command: &Command) -> Result<Prepared, Refusal> {
+    match command {
+        Command::Disable { object, delay, graceful, note, wait: _ } => {
+            disable(world, object, *delay, *graceful, act(world.now, actor, note)?)
+        }
+        Command::Enable { object, note } => {
+            let act = act(world.now, actor, &without_expiry(note, "enable")?)?;
+            let intent = AdminIntent::Enable { target: target(world.model, object)? };
+            Ok(Prepared { act, intent, services: Vec::new(), warnings: Vec::new() })
+        }
+        Command::SetModes { scenario, activate, deactivate, override_guard, if_seq, note } => {
+            let act = act(world.now, actor, note)?;
+            set_modes(world, scenario, [*activate, *deactivate], *override_guard, *if_seq, act)
+        }
+        Command::SetSwitch { switch, value, note } => {
+            let id = world.model.switch_id(switch).ok_or_else(|| unknown(Kind::Switch, switch))?;
+            let intent = AdminIntent::SetSwitch { switch: id, value: *value };
+            Ok(Prepared { act: act(world.now, actor, note)?, intent, services: Vec::new(), warnings: Vec::new() })
+        }
+        Command::Force { object, up, note } => {
+            let note = if up.is_none() { without_expiry(note, "the end of a force")? } else { note.clone() };
+            let intent = force(world.model, object, *up)?;
+            Ok(Prepared { act: act(world.now, actor, &note)?, intent, services: Vec::new(), warnings: Vec::new() })
+        }
+        Command::ApplyConfig { .. } | Command::Reload | Command::Save => {
+            Err(Refusal::Invalid("a change of the configuration is not an act".to_owned()))
+        }
+    }
+}
+
+fn disable(
+    world: Against<'_>,
+    object: &ObjectRef,
+    delay: Option<Duration>,
+    graceful: bool,
+    act: Act,
+) -> Result<Prepared, Refusal> {
+    let delay = delay.filter(|d| !d.is_zero());
+    if delay.is_some_and(|d| d > FUTURE_MOST) {
+        return Err(Refusal::Invalid("`delay` is longer than ten years".to_owned()));
+    }
+    let target = target(world.model, object)?;
+    if matches!(target, AdminTarget::Vserver(_)) && (delay.is_some() || graceful) {
+        return Err(Refusal::Invalid(
+            "a vserver is disabled at once, without delay or graceful: disable its services to drain them".to_owned(),
+        ));
+    }
+    let services = services_of(world.model, target);
+    let mut warnings = last_members(world, &services, delay.is_some(), graceful);
+    if graceful && delay.is_none() {
+        warnings.extend(endless_cookies(world.model, &services));
+    }
+    Ok(Prepared { act, intent: AdminIntent::Disable { target, delay, graceful }, services, warnings })
+}
+
+/// Says which vservers lose their last UP member, and what that does to new clients.
+fn last_members(world: Against<'_>, services: &[ServiceId], delayed: bool, graceful: bool) -> Vec<String> {
+    let up = |id: ServiceId| world.view.services[id.index()].state == ServiceState::Up;
+    let drains = delayed || (graceful && services.iter().any(|&s| (world.active)(s) > 0));
+    let mut warnings = Vec::new();
+    for (index, vserver) in world.model.vservers.iter().enumerate() {
+        let view = &world.view.vservers[index];
+        let mut members = vserver.members.iter().map(|m| m.service).filter(|&s| up(s)).peekable();
+        if view.state == VserverState::OutOfService
+            || members.peek().is_none()
+            || !members.all(|s| services.contains(&s))
+        {
+            continue;
+        }
+        let takes = format!("this takes the last UP member of vserver {}", vserver.name);
+        let backup = usable_backup(world, VserverId::from_index(index));
+        let spills = matches!(vserver.spillover, Some(Spillover::Health { .. }));
+        warnings.push(match (drains, backup) {
+            (true, Some(backup)) if spills => format!("{takes}: new clients go to its backup {backup} by spillover"),
+            (true, Some(backup)) => format!(
+                "{takes}: new clients will be refused; the backup {backup} is not used while members drain (spillover \
+                 by HEALTH would use it)"
+            ),
+            (true, None) => format!("{takes}: new clients will be refused"),
+            (false, Some(backup)) => format!("{takes}: the backup {backup} takes over"),
+            (false, None) => format!("{takes}: clients will be refused"),
+        });
+    }
+    warnings
+}
+
+/// The first vserver of the chain that serves new clients.
+fn usable_backup<'a>(world: Against<'a>, vserver: VserverId) -> Option<&'a Name> {
+    let serves = |v: &VserverId| world.view.vservers[v.index()].new_clients == NewClients::Own;
+    world.model.backup_chain(vserver).find(serves).map(|v| &world.model.vserver(v).name)
+}
+
+fn endless_cookies(model: &Model, services: &[ServiceId]) -> Vec<String> {
+    let endless = model.vservers.iter().filter(|vserver| {
+        let session_cookie = vserver
+            .persistence
+            .as_ref()
+            .is_some_and(|p| matches!(p.kind, PersistenceKind::CookieInsert { .. }) && p.timeout.is_zero());
+        session_cookie && vserver.trofs_persistence && vserver.members.iter().any(|m| services.contains(&m.service))
+    });
+    endless
+        .map(|vserver| {
+            format!(
+                "vserver {} sets session cookies, which never end by themselves: their clients go on being served \
+                 while this drains; give a delay as well",
+                vserver.name
+            )
+        })
+        .collect()
+}
+
+fn set_modes(
+    world: Against<'_>,
+    scenario: &Name,
+    modes: [Option<Mode>; 2],
+    override_guard: bool,
+    if_seq: Option<u64>,
+    act: Act,
+) -> Result<Prepared, Refusal> {
+    let id = world.model.scenario_id(scenario).ok_or_else(|| unknown(Kind::Scenario, scenario))?;
+    let view = &world.view.scenarios[id.index()];
+    if let Some(seq) = if_seq.filter(|&seq| seq != view.seq) {
+        return Err(Refusal::Conflict(format!(
+            "scenario {scenario} has moved on: seq is {}, not {seq}; look again before deciding",
+            view.seq
+        )));
+    }
+    if modes == [None, None] {
+        return Err(Refusal::Invalid("name a mode for `activate`, `deactivate` or both".to_owned()));
+    }
+    refuse_stuck(world, id, modes)?;
+    let [activate, deactivate] = modes;
+    let intent = AdminIntent::SetModes { scenario: id, activate, deactivate, override_guard };
+    Ok(Prepared { act, intent, services: Vec::new(), warnings: mode_warnings(world, id, modes) })
+}
+
+/// A direction set `on` while the other still *shows* an `on` that has acted: taken literally, both `on` is stuck, and
+/// that is never what was meant.
+fn refuse_stuck(world: Against<'_>, scenario: ScenarioId, modes: [Option<Mode>; 2]) -> Result<(), Refusal> {
+    let view = &world.view.scenarios[scenario.index()];
+    for direction in Direction::BOTH {
+        let other = direction.opposite();
+        let shows_spent = view.modes[other.index()].mode == Mode::On && view.modes[other.index()].spent;
+        if modes[direction.index()] == Some(Mode::On) && modes[other.index()].is_none() && shows_spent {
+            let (on, auto) = (direction.word(), other.word());
+            return Err(Refusal::WouldBeStuck(format!(
+                "scenario {} still shows {auto} `on`, which has acted already; setting {on} `on` beside it would be \
+                 stuck. What was meant is one call with both: {{\"{auto}\": \"auto\", \"{on}\": \"on\"}}",
+                world.model.scenario(scenario).name
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn mode_warnings(world: Against<'_>, scenario: ScenarioId, modes: [Option<Mode>; 2]) -> Vec<String> {
+    let rules = world.model.scenario(scenario);
+    let view = &world.view.scenarios[scenario.index()];
+    let after = Direction::BOTH.map(|d| modes[d.index()].unwrap_or(view.modes[d.index()].mode));
+    let true_group = || {
+        let activation = Direction::Activate.index();
+        let groups = &rules.directions[activation].when.groups;
+        let is_true = |g: usize| view.groups[activation].get(g).is_some_and(|g| g.value == Truth::True);
+        (0..groups.len()).find(|&g| is_true(g)).map(|g| &groups[g].name)
+    };
+    let mut warnings = Vec::new();
+    match after {
+        [Mode::On, Mode::On] => warnings.push(format!(
+            "scenario {} is stuck: both directions are `on`, nothing moves until one of them changes",
+            rules.name
+        )),
+        [Mode::Off, Mode::Auto | Mode::Off] if modes[0].is_some() && !view.active => {
+            if let Some(group) = true_group() {
+                warnings.push(format!(
+                    "the activation condition is true ({group}) and will not fire while its mode is `off`"
+                ));
+            }
+        }
+        _ => {}
+    }
+    if modes[1] == Some(Mode::On) && after[0] != Mode::On && view.active {
+        if let Some(group) = true_group() {
+            warnings.push(format!(
+                "the activation condition is true ({group}): the scenario is deactivated all the same, and that group \
+                 counts again only after it has been false"
+            ));
+        }
+    }
+    warnings
+}
+
+fn force(model: &Model, object: &ObjectRef, up: Option<bool>) -> Result<AdminIntent, Refusal> {
+    let unknown = || Refusal::Unknown(object.clone());
+    match object.kind {
+        Kind::Check => Ok(AdminIntent::ForceCheck { check: model.check_id(&object.name).ok_or_else(unknown)?, up }),
+        Kind::Service => {
+            Ok(AdminIntent::ForceService { service: model.service_id(&object.name).ok_or_else(unknown)?, up })
+        }
+        Kind::Server | Kind::ServiceGroup | Kind::Vserver | Kind::Scenario | Kind::Switch => {
+            Err(Refusal::Invalid(format!("a {} cannot be forced: force a check or a service", object.kind.word())))
+        }
+    }
+}
+
+fn target(model: &Model, object: &ObjectRef) -> Result<AdminTarget, Refusal> {
+    let name = &*object.name;
+    let target = match object.kind {
+        Kind::Service => model.service_id(name).map(AdminTarget::Service),
+        Kind::ServiceGroup => model.group_id(name).map(AdminTarget::Group),
+        Kind::Server => model.server_id(name).map(AdminTarget::Server),
+        Kind::Vserver => model.vserver_id(name).map(AdminTarget::Vserver),
+        Kind::Check | Kind::Scenario | Kind::Switch => {
+            return Err(Refusal::Invalid(format!("a {} cannot be enabled or disabled", object.kind.word())));
+        }
+    };
+    target.ok_or_else(|| Refusal::Unknown(object.clone()))
+}
+
+/// The services that a target stands for; none for a vserver.
+fn services_of(model: &Model, target: AdminTarget) -> Vec<ServiceId> {
+    match target {
+        AdminTarget::Service(id) => vec![id],
+        AdminTarget::Group(id) => model.groups[id.index()].members.iter().map(|m| m.service).collect(),
+        AdminTarget::Server(id) => (0..model.services.len())
+            .map(ServiceId::from_index)
+            .filter(|&service| model.service(service).server == Some(id))
+            .collect(),
+        AdminTarget::Vserver(_) => Vec::new(),
+    }
+}
+
+fn act(now: Now, actor: &Name, note: &Note) -> Result<Act, Refusal> {
+    if note.reason.as_ref().is_some_and(|reason| reason.len() > REASON_BYTES_MOST) {
+        return Err(Refusal::Invalid(format!("`reason` is longer than {REASON_BYTES_MOST} bytes")));
+    }
+    let expires = match note.expires {
+        None => None,
+        Some(Expiry::After(after)) => Some(now.wall + after),
+        Some(Expiry::At(at)) => Some(at),
+    };
+    check_expiry(now.wall, expires)?;
+    Ok(Act { actor: Name::clone(actor), reason: note.reason.clone(), expires })
+}
+
+fn check_expiry(now: Wall, expires: Option<Wall>) -> Result<(), Refusal> {
+    match expires {
+        Some(at) if at <= now => Err(Refusal::Invalid(format!("`expires` ({at}) is in the past"))),
+        Some(at) if at.since(now) > FUTURE_MOST => Err(Refusal::Invalid("`expires` is beyond ten years".to_owned())),
+        _ => Ok(()),
+    }
+}
+
+fn without_expiry(note: &Note, what: &str) -> Result<Note, Refusal> {
+    match note.expires {
+        None => Ok(note.clone()),
+        Some(_) => Err(Refusal::Invalid(format!("`expires` has no meaning for {what}"))),
+    }
+}
+
+fn unknown(kind: Kind, name: &Name) -> Refusal {
+    Refusal::Unknown(ObjectRef { kind, name: Name::clone(name) })
+}

@@ -1,0 +1,479 @@
+//! The one writer, without its thread: inputs and the time in, outputs out. The [`reactor`](super::reactor) around it
+//! does the waiting; here nothing waits, so that a transcript can drive it in virtual time.
+//!
+//! A turn: [`Core::handle`] for every input that is there, then [`Core::settle`] once. Settling seals what must become
+//! durable into one order for the disk, publishes at most one snapshot, and answers whoever can be answered. So a flap
+//! storm costs one build and one `fsync`.
+//!
+//! What waits for the disk, and what does not:
+//!
+//! | what | is shown |
+//! |---|---|
+//! | states of services and vservers | at once |
+//! | a commit of a scenario | when it is durable; an activation after 2 s anyway, with the alert `not_durable` |
+//! | an act of a person | its intent is durable *before* the engine sees it ([`acts`]); answered when its effects are |
+//! | a change of the configuration | at once; answered when it is journalled (it is state only once saved to FILE) |
+
+mod acts;
+mod configuration;
+mod guard;
+mod log;
+mod names;
+mod publish;
+
+use std::collections::{HashMap, VecDeque};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::{broadcast, oneshot};
+
+use super::command::{Done, Refusal};
+use super::disk::{Order, Report, ToDisk};
+use super::journal::{codec, saved};
+use super::store::{Batch, Draft, Found};
+use super::{ConfigStatus, Event, Request, RunStatus, World};
+use crate::config::{Files, Loaded, Source};
+use crate::machine::{Effect, Engine, Input as Step};
+use crate::model::Model;
+use crate::model::check::Check;
+use crate::model::event::{Observation, Record};
+use crate::model::id::{CheckId, Name};
+use crate::model::time::{Now, Tick};
+use crate::probe::Sampled;
+use crate::snapshot::Cell;
+use crate::snapshot::live::Registry;
+use crate::snapshot::zones::ZoneIndex;
+
+pub use configuration::{ConfigJob, ConfigOutcome};
+pub use names::Lookups;
+
+/// How long a commit or an act waits for the disk.
+pub const DISK_PATIENCE: Duration = Duration::from_secs(2);
+
+/// On a first start DNS waits at most this long for the first round of probes.
+pub const STARTUP_WAIT: Duration = Duration::from_secs(5);
+
+/// Between two looks at the counters of what drains, and between two wakes for clocks that were set.
+const SECOND: Duration = Duration::from_secs(1);
+
+/// Between two cuts of the journal.
+const CUT_EVERY: Duration = Duration::from_secs(600);
+
+/// Steps that guards may cause within one input; each result is fed back as a step.
+const GUARD_STEPS_MOST: usize = 1_000;
+
+/// Where texts come from.
+pub type FileAccess = Arc<dyn Files + Send + Sync>;
+
+/// What a core begins with.
+pub struct Setup {
+    pub loaded: Loaded,
+    pub found: Found,
+    /// FILE.
+    pub path: Option<PathBuf>,
+    /// `--set PATH=VALUE`: they hold as long as the process, whatever is loaded.
+    pub overrides: Vec<(String, String)>,
+    pub files: FileAccess,
+    pub events: broadcast::Sender<Arc<Event>>,
+}
+
+pub enum Input {
+    Sampled(Sampled),
+    Observed(Observation),
+    Request(Request),
+    Disk(Report),
+    Config(ConfigOutcome),
+    Lookups(Lookups),
+    Wake,
+}
+
+/// What the shell does, in order.
+pub enum Output {
+    /// Take a sample; replaces an earlier order for the check of this name.
+    Probe {
+        check: Arc<Check>,
+        due: Tick,
+    },
+    /// Only these checks are left.
+    Checks(Vec<Name>),
+    Disk(ToDisk),
+    Answer(Answer),
+    /// Run this beside the reactor and feed its outcome.
+    Config(ConfigJob),
+    /// Host names to look up from now on.
+    Names(Vec<Name>),
+    /// The last order is durable, or never will be: end.
+    Stopped,
+}
+
+/// An answer that may go out.
+pub struct Answer {
+    pub to: oneshot::Sender<Result<Done, Refusal>>,
+    pub result: Result<Done, Refusal>,
+    /// Only after the listeners of this generation are bound.
+    pub after_listeners_of: Option<u64>,
+}
+
+pub struct Core {
+    engine: Engine,
+    effects: Vec<Effect>,
+    outputs: Vec<Output>,
+    cell: Arc<Cell>,
+    registry: Registry,
+    zones: Arc<ZoneIndex>,
+    checks: Vec<Arc<Check>>,
+    names: names::Names,
+
+    config: ConfigStatus,
+    sources: Vec<Source>,
+    /// The model of FILE as last read or written.
+    saved_model: Arc<Model>,
+    overrides: Vec<(String, String)>,
+    files: FileAccess,
+    changes: configuration::Queue,
+
+    status: RunStatus,
+    started: Tick,
+    /// A snapshot is due.
+    dirty: bool,
+    events: broadcast::Sender<Arc<Event>>,
+    next_event: u64,
+    /// Events wait while a commit before them is not durable.
+    waiting_events: VecDeque<Arc<Event>>,
+
+    /// What the next order will hold.
+    batch: Batch,
+    next_order: u64,
+    durable_through: u64,
+    /// When the oldest order that is not durable was given.
+    unwritten_since: Option<Tick>,
+    disk_error: Option<String>,
+    held: Vec<publish::Held>,
+    acts: acts::Acts,
+    reads: Vec<Box<dyn FnOnce(&World<'_>) + Send>>,
+
+    next_look: Tick,
+    next_cut: Tick,
+    stopping: Option<Tick>,
+}
+
+// === impl Core ===
+
+impl Core {
+    /// Restores what was saved, adopts the configuration, carries out the acts that a former process had promised, and
+    /// publishes the first snapshot.
+    pub fn start(now: Now, setup: Setup) -> Core {
+        let Setup { loaded, found, path, overrides, files, events } = setup;
+        let zones = Arc::new(ZoneIndex::build(&loaded.model));
+        let mut registry = Registry::default();
+        let first = publish::first_snapshot(&loaded.model, &zones, &mut registry, &found.saved);
+        let mut core = Core {
+            engine: Engine::new(),
+            effects: Vec::new(),
+            outputs: Vec::new(),
+            cell: Cell::new(first),
+            registry,
+            zones,
+            checks: Vec::new(),
+            names: names::Names::default(),
+            config: ConfigStatus {
+                hash: loaded.hash.to_string(),
+                saved_hash: loaded.hash.to_string(),
+                unsaved: false,
+                path,
+                warnings: loaded.warnings.iter().map(ToString::to_string).collect(),
+                loaded_at: now.wall,
+            },
+            sources: loaded.sources.clone(),
+            saved_model: Arc::clone(&loaded.model),
+            overrides,
+            files,
+            changes: configuration::Queue::default(),
+            status: RunStatus {
+                started_at: now.wall,
+                ready: found.served,
+                journal_entries: found.journal_head,
+                ..RunStatus::default()
+            },
+            started: now.tick,
+            dirty: true,
+            events,
+            next_event: 0,
+            waiting_events: VecDeque::new(),
+            batch: Batch::default(),
+            next_order: 1,
+            durable_through: 0,
+            unwritten_since: None,
+            disk_error: None,
+            held: Vec::new(),
+            acts: acts::Acts::new(&found.intents),
+            reads: Vec::new(),
+            next_look: now.tick + SECOND,
+            next_cut: now.tick,
+            stopping: None,
+        };
+        core.journal_start(now, &found);
+        core.journal_config(now, &"system".into(), "start", &loaded.hash);
+        core.step(now, Step::Restore(found.saved));
+        core.adopt(now, loaded.model);
+        core.carry_out_promises(now, found.intents);
+        core.settle(now);
+        core
+    }
+
+    pub fn cell(&self) -> &Arc<Cell> {
+        &self.cell
+    }
+
+    pub fn handle(&mut self, now: Now, input: Input) {
+        match input {
+            Input::Sampled(sampled) => self.sampled(now, &sampled),
+            // The count in a hint may be old by now: the counter itself is read.
+            Input::Observed(Observation::Active { service, .. }) => self.look_at_service(now, service),
+            Input::Observed(resolved @ Observation::Resolved { .. }) => self.step(now, Step::Observed(resolved)),
+            Input::Request(request) => self.request(now, request),
+            Input::Disk(report) => self.reported(now, report),
+            Input::Config(outcome) => self.config_outcome(now, outcome),
+            Input::Lookups(lookups) => self.looked_up(now, lookups),
+            Input::Wake => {
+                self.step(now, Step::Wake);
+                self.look_at_drains(now);
+            }
+        }
+    }
+
+    /// Ends a turn. To be called after every batch of inputs.
+    pub fn settle(&mut self, now: Now) {
+        self.decide_readiness(now);
+        self.seal(now);
+        self.release_overdue(now);
+        self.publish_if_due(now);
+        self.release_events();
+        self.expire_acts(now);
+        self.answer_due(now);
+        self.run_reads(now);
+        self.cut_if_due(now);
+        self.end_if_due(now);
+    }
+
+    pub fn take_outputs(&mut self) -> Vec<Output> {
+        std::mem::take(&mut self.outputs)
+    }
+
+    /// What the prober counts.
+    pub fn set_late_samples(&mut self, total: u64) {
+        self.status.late_samples_total = total;
+    }
+
+    /// When `Input::Wake` has work; at the latest in a second.
+    pub fn wake_at(&self, now: Tick) -> Tick {
+        let mut at = now + SECOND;
+        let engine = self.engine.wake_at();
+        let ready = (!self.status.ready).then_some(self.started + STARTUP_WAIT);
+        for tick in [engine, ready, self.next_hold_end(now), self.acts.next_deadline()].into_iter().flatten() {
+            at = at.min(tick);
+        }
+        at.max(now)
+    }
+
+    /// What reads see.
+    pub fn world(&self, now: Now, read: impl FnOnce(&World<'_>)) {
+        let snapshot = self.cell.load_full();
+        read(&World {
+            now,
+            model: self.engine.model(),
+            view: self.engine.view(),
+            config: &self.config,
+            sources: &self.sources,
+            snapshot: &snapshot,
+            status: &self.status,
+        });
+    }
+
+    fn request(&mut self, now: Now, request: Request) {
+        match request {
+            Request::Command { actor, command, answer } => self.command(now, actor, command, answer),
+            Request::Read(read) => self.reads.push(read),
+            Request::Drain => {
+                self.status.draining = true;
+            }
+            Request::Stop => {
+                if self.stopping.is_none() {
+                    self.stopping = Some(now.tick);
+                    self.draft(now, "stop", "".into(), "system".into(), serde_json::json!({}));
+                }
+            }
+        }
+    }
+
+    fn sampled(&mut self, now: Now, sampled: &Sampled) {
+        let Some(check) = self.engine.model().check_id(&sampled.check.name) else { return };
+        // A sample of another target says nothing about this one.
+        if self.checks[check.index()].probe != sampled.check.probe {
+            return;
+        }
+        self.step(now, Step::Verdict { check, verdict: sampled.verdict.clone() });
+    }
+
+    /// One step of the engine and everything it asks for. Results of guards are fed back at once.
+    fn step(&mut self, now: Now, input: Step) {
+        let mut results = VecDeque::new();
+        self.one_step(now, input, &mut results);
+        for _ in 0..GUARD_STEPS_MOST {
+            let Some(result) = results.pop_front() else { return };
+            self.one_step(now, Step::Guard(result), &mut results);
+        }
+    }
+
+    fn one_step(&mut self, now: Now, input: Step, results: &mut VecDeque<crate::model::event::GuardResult>) {
+        let mut effects = std::mem::take(&mut self.effects);
+        self.engine.step(now, input, &mut effects);
+        for effect in effects.drain(..) {
+            match effect {
+                Effect::Probe { check, due } => self.order_probe(check, due),
+                Effect::Guard { scenario, direction, attempt } => {
+                    results.push_back(guard::run(&self.engine, scenario, direction, attempt));
+                }
+                // Guards of this build are over as soon as they have begun.
+                Effect::CancelGuard { .. } => {}
+                Effect::Record(record) => self.record(now, record),
+                Effect::SaveScenario(scenario) => self.batch.scenarios.push(*scenario),
+                Effect::SaveOverride(key, value) => self.batch.overrides.push((key, value)),
+                Effect::Publish => self.dirty = true,
+            }
+        }
+        self.effects = effects;
+    }
+
+    /// Takes over a model: checks keep their identity where they are equal, names are looked up, ids are new.
+    fn adopt(&mut self, now: Now, model: Arc<Model>) {
+        let before: HashMap<Name, Arc<Check>> = self.checks.drain(..).map(|c| (Name::clone(&c.name), c)).collect();
+        let kept = |check: &Check| {
+            let old = before.get(&check.name)?;
+            (old.probe == check.probe && old.schedule == check.schedule).then(|| Arc::clone(old))
+        };
+        self.checks = model.checks.iter().map(|c| kept(c).unwrap_or_else(|| Arc::new(c.clone()))).collect();
+        self.held_across(&model);
+        self.outputs.push(Output::Checks(model.checks.iter().map(|c| Name::clone(&c.name)).collect()));
+        self.step(now, Step::Adopt(Arc::clone(&model)));
+        self.adopt_names(now, &model);
+        self.dirty = true;
+    }
+
+    fn order_probe(&mut self, check: CheckId, due: Tick) {
+        let check = Arc::clone(&self.checks[check.index()]);
+        self.outputs.push(Output::Probe { check, due });
+    }
+
+    fn record(&mut self, now: Now, record: Record) {
+        log::write(&record);
+        if let Record::Transition(transition) = &record {
+            self.hold(now, transition);
+        }
+        self.batch.entries.push(Draft {
+            at: now.wall,
+            tick: now.tick,
+            kind: codec::kind(&record),
+            object: codec::object(&record),
+            actor: codec::actor(&record),
+            body: codec::encode(&record),
+        });
+        self.next_event += 1;
+        let event = Event { id: self.next_event, at: now.wall, record: Arc::new(record) };
+        self.waiting_events.push_back(Arc::new(event));
+    }
+
+    fn draft(&mut self, now: Now, kind: &'static str, object: Name, actor: Name, body: serde_json::Value) {
+        self.batch.entries.push(Draft { at: now.wall, tick: now.tick, kind, object, actor, body });
+    }
+
+    fn journal_start(&mut self, now: Now, found: &Found) {
+        let body = serde_json::json!({
+            "version": env!("CARGO_PKG_VERSION"), "pid": std::process::id(), "restart": found.served,
+            "tick_us": now.tick.0, "saved": saved::encode_saved(&found.saved),
+        });
+        self.draft(now, "start", "".into(), "system".into(), body);
+    }
+
+    /// `origin`: `start`, `apply`, `reload`.
+    fn journal_config(&mut self, now: Now, actor: &Name, origin: &str, hash: &str) {
+        let sources: Vec<_> =
+            self.sources.iter().map(|s| serde_json::json!({ "path": s.path, "text": &*s.text })).collect();
+        let body = serde_json::json!({
+            "origin": origin, "hash": hash, "set": self.overrides, "sources": sources,
+        });
+        self.draft(now, "config", "".into(), Name::clone(actor), body);
+    }
+
+    /// Gives the disk what this turn has to make durable.
+    fn seal(&mut self, now: Now) {
+        if self.batch.is_empty() {
+            return;
+        }
+        let batch = std::mem::take(&mut self.batch);
+        self.give_order(now, batch, None);
+    }
+
+    fn give_order(&mut self, now: Now, batch: Batch, given_up: Option<Arc<std::sync::atomic::AtomicBool>>) -> u64 {
+        let seq = self.next_order;
+        self.next_order += 1;
+        self.unwritten_since.get_or_insert(now.tick);
+        self.outputs.push(Output::Disk(ToDisk::Write(Order { seq, batch, given_up })));
+        seq
+    }
+
+    fn reported(&mut self, now: Now, report: Report) {
+        match report {
+            Report::Written { through, journal_head } => {
+                self.durable_through = self.durable_through.max(through);
+                self.status.journal_entries = journal_head;
+                self.disk_error = None;
+                self.unwritten_since = (self.durable_through + 1 < self.next_order).then_some(now.tick);
+                self.durable_now(now);
+            }
+            Report::Failed { error, dropped } => {
+                tracing::error!(%error, "cannot write the state directory");
+                self.refuse_acts(&dropped, &error);
+                self.disk_error = Some(error);
+            }
+        }
+    }
+
+    /// Everything that waited for the orders written so far.
+    fn durable_now(&mut self, now: Now) {
+        self.release_durable();
+        self.carry_out_durable(now);
+    }
+
+    fn decide_readiness(&mut self, now: Now) {
+        if self.status.ready {
+            return;
+        }
+        let probed = self.engine.view().checks.iter().zip(&self.checks).all(|(view, check)| {
+            view.last.is_some() || matches!(check.probe, crate::model::check::Probe::Unavailable { .. })
+        });
+        if probed || now.tick >= self.started + STARTUP_WAIT {
+            self.status.ready = true;
+            self.batch.served = true;
+            self.dirty = true;
+        }
+    }
+
+    fn cut_if_due(&mut self, now: Now) {
+        if now.tick >= self.next_cut {
+            self.next_cut = now.tick + CUT_EVERY;
+            let limits = self.engine.model().journal.clone();
+            self.outputs.push(Output::Disk(ToDisk::Cut { now: now.wall, limits }));
+        }
+    }
+
+    fn end_if_due(&mut self, now: Now) {
+        if let Some(since) = self.stopping
+            && (self.durable_through + 1 == self.next_order || now.tick >= since + DISK_PATIENCE)
+        {
+            self.refuse_everything();
+            self.outputs.push(Output::Stopped);
+        }
+    }
+}

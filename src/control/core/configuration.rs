@@ -1,0 +1,330 @@
+//! Changes of the configuration: one at a time, built and checked beside the running one, then swapped. Reading and
+//! writing files happens in a [`ConfigJob`], away from the reactor.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::acts::{Reply, Waiting};
+use super::{Core, FileAccess, Output};
+use crate::config::diff::{Difference, DifferenceKind, diff};
+use crate::config::{Loaded, Problem, Severity, Source, edit, load, render};
+use crate::control::command::{Command, Done, Format, Refusal};
+use crate::control::save;
+use crate::model::Model;
+use crate::model::id::Name;
+use crate::model::time::Now;
+use crate::model::zone::ZoneText;
+use crate::snapshot::zones::ZoneIndex;
+
+/// Changes that may wait for the one that is under way.
+const QUEUE_MOST: usize = 64;
+
+#[derive(Default)]
+pub(super) struct Queue {
+    waiting: VecDeque<Change>,
+    current: Option<Change>,
+}
+
+struct Change {
+    actor: Name,
+    command: Command,
+    reply: Reply,
+}
+
+/// Reads, loads, or writes; may take its time.
+pub enum ConfigJob {
+    /// `text` `None`: FILE.
+    Load {
+        path: Option<PathBuf>,
+        text: Option<(String, Format)>,
+        overrides: Vec<(String, String)>,
+        files: FileAccess,
+        running: Arc<Model>,
+        saved: Arc<Model>,
+    },
+    /// Makes FILE mean `running`.
+    Save { path: PathBuf, text: String, hash: String, overrides: Vec<(String, String)>, files: FileAccess },
+}
+
+pub enum ConfigOutcome {
+    Loaded(Result<Box<Built>, Refusal>),
+    /// The text that FILE has now, and what to tell.
+    Saved(Result<(String, Vec<String>), Refusal>),
+}
+
+/// Checked and ready to be adopted.
+pub struct Built {
+    loaded: Loaded,
+    zones: Arc<ZoneIndex>,
+    /// Against what is running.
+    changes: Vec<String>,
+    /// What is running and not in FILE; what a reload drops.
+    unsaved: Vec<String>,
+}
+
+// === impl Queue ===
+
+impl Queue {
+    pub fn take_replies(&mut self) -> Vec<Reply> {
+        self.current.take().into_iter().chain(self.waiting.drain(..)).map(|change| change.reply).collect()
+    }
+}
+
+// === impl Core ===
+
+impl Core {
+    pub(super) fn change_config(&mut self, now: Now, actor: Name, command: Command, reply: Reply) {
+        if self.changes.waiting.len() >= QUEUE_MOST {
+            let text = format!("{QUEUE_MOST} changes of the configuration are waiting already: try again");
+            self.answer(reply, Err(Refusal::Conflict(text)), None);
+            return;
+        }
+        self.changes.waiting.push_back(Change { actor, command, reply });
+        self.next_change(now);
+    }
+
+    fn next_change(&mut self, now: Now) {
+        while self.changes.current.is_none() {
+            let Some(change) = self.changes.waiting.pop_front() else { return };
+            match self.job(&change.command) {
+                Ok(Some(job)) => {
+                    self.outputs.push(Output::Config(job));
+                    self.changes.current = Some(change);
+                }
+                Ok(None) => self.answer_saved(now, change, Vec::new()),
+                Err(refusal) => self.answer(change.reply, Err(refusal), None),
+            }
+        }
+    }
+
+    /// `None`: nothing to do.
+    fn job(&self, command: &Command) -> Result<Option<ConfigJob>, Refusal> {
+        let no_file = || Refusal::Disk("there is no configuration file to read or write".to_owned());
+        let text = match command {
+            Command::ApplyConfig { text, format, .. } => Some((text.clone(), *format)),
+            Command::Reload if self.config.path.is_none() => return Err(no_file()),
+            Command::Save => {
+                let path = self.config.path.clone().ok_or_else(no_file)?;
+                return Ok(self.config.unsaved.then(|| ConfigJob::Save {
+                    path,
+                    text: running_text(&self.sources, self.engine.model()),
+                    hash: self.config.hash.clone(),
+                    overrides: self.overrides.clone(),
+                    files: Arc::clone(&self.files),
+                }));
+            }
+            _ => None,
+        };
+        Ok(Some(ConfigJob::Load {
+            path: self.config.path.clone(),
+            text,
+            overrides: self.overrides.clone(),
+            files: Arc::clone(&self.files),
+            running: Arc::clone(self.engine.model()),
+            saved: Arc::clone(&self.saved_model),
+        }))
+    }
+
+    pub(super) fn config_outcome(&mut self, now: Now, outcome: ConfigOutcome) {
+        let Some(change) = self.changes.current.take() else { return };
+        match outcome {
+            ConfigOutcome::Loaded(Err(refusal)) | ConfigOutcome::Saved(Err(refusal)) => {
+                self.answer(change.reply, Err(refusal), None);
+            }
+            ConfigOutcome::Loaded(Ok(built)) => self.loaded(now, change, *built),
+            ConfigOutcome::Saved(Ok((text, warnings))) => {
+                self.config.saved_hash.clone_from(&self.config.hash);
+                self.config.unsaved = false;
+                self.saved_model = Arc::clone(self.engine.model());
+                if let Some(root) = self.sources.first_mut() {
+                    root.text = text.into();
+                }
+                self.answer_saved(now, change, warnings);
+            }
+        }
+        self.next_change(now);
+    }
+
+    fn answer_saved(&mut self, now: Now, change: Change, warnings: Vec<String>) {
+        let hash = self.config.hash.clone();
+        self.draft(now, "config", "".into(), change.actor, serde_json::json!({ "origin": "save", "hash": hash }));
+        self.wait_for(Waiting {
+            reply: change.reply,
+            done: Done { warnings, ..Done::default() },
+            order: self.next_order,
+            since: now.tick,
+            listeners: false,
+            drain: None,
+        });
+    }
+
+    fn loaded(&mut self, now: Now, change: Change, built: Built) {
+        let Built { loaded, zones, changes, unsaved } = built;
+        let mut warnings: Vec<String> = loaded.warnings.iter().map(ToString::to_string).collect();
+        if loaded.model.admin.listen != self.engine.model().admin.listen {
+            warnings.push("`admin.listen` takes effect at the next start".to_owned());
+        }
+        let (origin, dry_run) = match change.command {
+            Command::ApplyConfig { dry_run, .. } => ("apply", dry_run),
+            _ => ("reload", false),
+        };
+        if origin == "reload" {
+            warnings.extend(unsaved.into_iter().map(|line| format!("unsaved change dropped: {line}")));
+        }
+        let done = Done { warnings, changes, ..Done::default() };
+        if dry_run {
+            self.answer(change.reply, Ok(done), None);
+            return;
+        }
+        let status = &mut self.config;
+        status.hash = loaded.hash.to_string();
+        status.warnings = loaded.warnings.iter().map(ToString::to_string).collect();
+        status.loaded_at = now.wall;
+        if origin == "reload" {
+            status.saved_hash.clone_from(&status.hash);
+            self.saved_model = Arc::clone(&loaded.model);
+        }
+        status.unsaved = status.hash != status.saved_hash;
+        self.sources.clone_from(&loaded.sources);
+        self.journal_config(now, &change.actor, origin, &loaded.hash);
+        // An equal model keeps its ids and everything that hangs on them.
+        if *loaded.model != **self.engine.model() {
+            self.zones = zones;
+            self.adopt(now, loaded.model);
+        }
+        tracing::info!(origin, actor = %change.actor, changes = done.changes.len(), "configuration");
+        self.wait_for(Waiting {
+            reply: change.reply,
+            done,
+            order: self.next_order,
+            since: now.tick,
+            listeners: true,
+            drain: None,
+        });
+    }
+}
+
+// === impl ConfigOutcome ===
+
+impl ConfigOutcome {
+    /// The job did not come to its end.
+    pub fn failed() -> ConfigOutcome {
+        let text = "this text makes the loader fail: a bug in Bascule; nothing was changed".to_owned();
+        ConfigOutcome::Loaded(Err(Refusal::Invalid(text)))
+    }
+}
+
+// === impl ConfigJob ===
+
+impl ConfigJob {
+    pub fn run(self) -> ConfigOutcome {
+        match self {
+            ConfigJob::Load { path, text, overrides, files, running, saved } => {
+                let name: Name = path.as_deref().map_or("(configuration)".into(), |p| p.display().to_string().into());
+                let text = match text {
+                    Some((text, format)) => toml_of(text, format, &name),
+                    None => read(path.as_deref()),
+                };
+                ConfigOutcome::Loaded(text.and_then(|text| {
+                    let root = Source { path: name, text: text.into() };
+                    let loaded = load(root, &overrides, &*files).map_err(Refusal::BadConfig)?;
+                    Ok(Box::new(Built {
+                        zones: Arc::new(ZoneIndex::build(&loaded.model)),
+                        changes: lines(&diff(&running, &loaded.model)),
+                        unsaved: if running == saved { Vec::new() } else { lines(&diff(&saved, &running)) },
+                        loaded,
+                    }))
+                }))
+            }
+            ConfigJob::Save { path, text, hash, overrides, files } => {
+                ConfigOutcome::Saved(save_file(&path, &text, &hash, &overrides, &files))
+            }
+        }
+    }
+}
+
+fn toml_of(text: String, format: Format, name: &Name) -> Result<String, Refusal> {
+    match format {
+        Format::Toml => Ok(text),
+        Format::Json => serde_json::from_str(&text)
+            .map_err(|e| e.to_string())
+            .and_then(|json| edit::from_json(&json))
+            .map_err(|what| Refusal::BadConfig(vec![problem(name, what)])),
+    }
+}
+
+fn problem(file: &Name, what: String) -> Problem {
+    Problem {
+        file: Name::clone(file),
+        line: 0,
+        column: 0,
+        severity: Severity::Error,
+        path: String::new(),
+        what,
+        did_you_mean: None,
+    }
+}
+
+fn read(path: Option<&Path>) -> Result<String, Refusal> {
+    let path = path.ok_or_else(|| Refusal::Disk("there is no configuration file to read".to_owned()))?;
+    save::read_text(path).map_err(|e| Refusal::Disk(format!("cannot read {}: {e}", path.display())))
+}
+
+/// Merges into the text of FILE, so that comments stay; makes sure that the result means what runs.
+fn save_file(
+    path: &Path,
+    running: &str,
+    hash: &str,
+    overrides: &[(String, String)],
+    files: &FileAccess,
+) -> Result<(String, Vec<String>), Refusal> {
+    let name: Name = path.display().to_string().into();
+    let means_the_same = |text: &str| {
+        let root = Source { path: Name::clone(&name), text: text.into() };
+        load(root, overrides, &**files).is_ok_and(|loaded| *loaded.hash == *hash)
+    };
+    let mut warnings = Vec::new();
+    let merged = save::read_text(path).ok().and_then(|old| edit::merge(&old, running).ok());
+    let text = match merged.filter(|text| means_the_same(text)) {
+        Some(merged) => merged,
+        None if means_the_same(running) => {
+            warnings.push(format!("{name} was written anew: its comments could not be kept"));
+            running.to_owned()
+        }
+        None => {
+            return Err(Refusal::Conflict(format!(
+                "cannot save: what runs cannot be written to {name} so that it loads the same; is a file that it \
+                 includes changed? Compare with a reload's dry run"
+            )));
+        }
+    };
+    save::replace(path, &text).map_err(|e| Refusal::Disk(format!("cannot write {name}: {e}")))?;
+    Ok((text, warnings))
+}
+
+/// What runs, as one text: as it was given where it is one file, printed anew where it came from several.
+fn running_text(sources: &[Source], model: &Model) -> String {
+    let is_zone_text = |source: &Source| {
+        model.zones.iter().any(|zone| matches!(&zone.text, Some(ZoneText::File { path, .. }) if *path == source.path))
+    };
+    match sources.split_first() {
+        Some((root, rest)) if rest.iter().all(is_zone_text) => root.text.to_string(),
+        _ => render::render(model),
+    }
+}
+
+fn lines(differences: &[Difference]) -> Vec<String> {
+    differences
+        .iter()
+        .map(|difference| {
+            let word = match difference.kind {
+                DifferenceKind::Added => "added",
+                DifferenceKind::Removed => "removed",
+                DifferenceKind::Changed => "changed",
+            };
+            let head = format!("{}: {word}", difference.object);
+            if difference.details.is_empty() { head } else { format!("{head} ({})", difference.details.join("; ")) }
+        })
+        .collect()
+}
