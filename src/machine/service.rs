@@ -39,11 +39,23 @@
 //! service that only its monitor drains becomes DOWN, not TROFS_DOWN, when the probe fails: the answer that asked for
 //! the drain has stopped, nothing is left that would take it out of service, and a passed probe brings it back UP as
 //! after any other failure.
+//!
+//! # Where NetScaler's documentation is silent
+//!
+//! Chosen here, each for the stated reason: the recovery of a probe in TROFS_DOWN leads back to TROFS (the mirror of the
+//! documented edge). Enable works in every state and forgets the timer. A second disable replaces the first, deadline
+//! and all; one of a level that is out changes nothing (clients repeat themselves). An administrator's drain and a
+//! monitor's may overlap: the administrator's deadline decides. A monitor's drain has no timer. A DOWN service that is
+//! disabled gracefully is out once it is idle. A draining service without a probe result counts as TROFS.
+
+mod monitors;
 
 #[cfg(test)]
 mod oracle;
 #[cfg(test)]
 mod tests;
+
+pub use monitors::{MonitorState, aggregate};
 
 use crate::model::condition::Truth;
 use crate::model::state::{Drain, DrainKind, ServiceState};
@@ -79,36 +91,6 @@ struct Disabled {
     deadline: Option<Wall>,
     graceful: bool,
     out: bool,
-}
-
-/// One monitor of a service: weight, state, TROFS answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MonitorState {
-    pub weight: u32,
-    pub state: Truth,
-    pub trofs: bool,
-}
-
-/// What the monitors say together. Threshold 0: all must be up; otherwise the weights of those that are up must reach
-/// it. A TROFS answer counts as up. Unknown where the unknown ones could still decide. The second value: one that is up
-/// asks for a drain. Without monitors: up under threshold 0.
-pub fn aggregate(monitors: &[MonitorState], threshold: u32) -> (Truth, bool) {
-    let trofs = monitors.iter().any(|monitor| monitor.trofs && monitor.state.is_true());
-    if threshold == 0 {
-        return (monitors.iter().fold(Truth::True, |all, monitor| all.and(monitor.state)), trofs);
-    }
-    let weights = |state: Truth| -> u64 {
-        monitors.iter().filter(|monitor| monitor.state == state).map(|monitor| u64::from(monitor.weight)).sum()
-    };
-    let (up, unknown) = (weights(Truth::True), weights(Truth::Unknown));
-    let probe = if up >= u64::from(threshold) {
-        Truth::True
-    } else if up + unknown < u64::from(threshold) {
-        Truth::False
-    } else {
-        Truth::Unknown
-    };
-    (probe, trofs)
 }
 
 // === impl ServiceMachine ===

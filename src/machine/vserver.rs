@@ -29,6 +29,12 @@
 //!
 //! Usable is a vserver that is UP and has a member UP. One that spills passes the client on along its own chain and
 //! takes it itself only if nobody there can; a disabled, failed or draining one is skipped.
+//!
+//! # Where NetScaler's documentation is silent
+//!
+//! It says that the backup is not used while all members drain, and not what the state is: UP, since DOWN would use the
+//! backup. Of a disabled vserver the effective state is its chain's. Held down is shown as DOWN. For `health_threshold`
+//! a draining member is active, and members out of service are not counted, as for the health.
 
 mod facet;
 

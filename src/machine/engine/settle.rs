@@ -53,6 +53,7 @@ impl Engine {
     /// Recomputes a service from its monitors and its admin state, and shows it.
     pub(super) fn refresh_service(&mut self, model: &Model, id: ServiceId) {
         let definition = model.service(id);
+        self.services[id.index()].machine.advance(self.now.wall);
         if definition.settings.health_monitor {
             let monitors: Vec<MonitorState> = definition
                 .monitors
@@ -67,8 +68,7 @@ impl Engine {
         } else {
             self.services[id.index()].machine.set_probe(Truth::True, false);
         }
-        let machine = &mut self.services[id.index()].machine;
-        machine.advance(self.now.wall);
+        let machine = &self.services[id.index()].machine;
         let before = &self.view.services[id.index()];
         let state = machine.state();
         self.view.services[id.index()] = ServiceView {

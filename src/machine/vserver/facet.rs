@@ -16,6 +16,9 @@
 //! A member that nobody has heard of yet may turn out UP or DOWN. Each facet is evaluated for both; where they differ it
 //! is unknown. (Each goes one way only as members come up, so the two ends are enough.)
 
+#[cfg(test)]
+mod tests;
+
 use super::{Inputs, Link, Tally, between, spills_by_health};
 use crate::model::condition::{Truth, VserverFacet};
 use crate::model::state::VserverState;
