@@ -1,1 +1,122 @@
-//! L5: management over HTTP.
+//! L5: the ways in over HTTP: REST under `/api/v1`, server-sent events, `/metrics`, `/healthz`, `/readyz`.
+//!
+//! One table, [`route::table`], says for each method and path who may call it, what it reads and what it answers; the
+//! router, the checks of query and body, and `/api/v1/openapi.json` are all made of it, so that nothing is reachable
+//! that is not documented, and nothing is documented that is not there. What the contract names and this build lacks
+//! stands in the same table and answers 501.
+//!
+//! A request goes: connection ([`server`]) → who calls, and may they ([`auth`]) → parameters and body, all keys known
+//! ([`body`]) → one look at the world or one command through [`Handle`](crate::control::Handle) → a structure of
+//! [`dto`], or a problem document ([`problem`]).
+
+#[macro_use]
+pub mod dto;
+
+pub(crate) mod auth;
+mod body;
+mod events;
+mod health;
+mod metrics;
+mod openapi;
+mod problem;
+mod rest;
+mod route;
+mod server;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::{Semaphore, watch};
+
+use crate::control::{Handle, World};
+use problem::Problem;
+
+pub use server::serve;
+
+/// How long the one writer may take to answer a read. It answers between two steps, so this is a box in trouble.
+const READ_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// What every handler shares.
+#[derive(Clone)]
+pub(crate) struct App(Arc<Shared>);
+
+struct Shared {
+    handle: Handle,
+    verifier: auth::Verifier,
+    events: Arc<events::Hub>,
+    /// Streams of `/events` that may be open at once.
+    streams: Arc<Semaphore>,
+    /// True once the process ends: streams close.
+    stopping: watch::Receiver<bool>,
+}
+
+// === impl App ===
+
+impl App {
+    fn new(handle: Handle, stopping: watch::Receiver<bool>) -> App {
+        let events = events::Hub::start(handle.clone(), stopping.clone());
+        App(Arc::new(Shared {
+            handle,
+            verifier: auth::Verifier::new(),
+            events,
+            streams: Arc::new(Semaphore::new(events::STREAMS_MAX)),
+            stopping,
+        }))
+    }
+
+    fn handle(&self) -> &Handle {
+        &self.0.handle
+    }
+
+    /// Looks at the world between two steps.
+    async fn read<T: Send + 'static>(
+        &self,
+        look: impl FnOnce(&World<'_>) -> T + Send + 'static,
+    ) -> Result<T, Problem> {
+        match tokio::time::timeout(READ_TIMEOUT, self.0.handle.read(look)).await {
+            Ok(answer) => answer.map_err(Problem::from),
+            Err(_) => Err(Problem::busy("the appliance does not answer in time; try again")),
+        }
+    }
+}
+
+/// A name as one segment of a path: everything but unreserved characters (RFC 3986 §2.3) percent-encoded.
+pub(crate) fn path_segment(name: &str) -> String {
+    let mut segment = String::with_capacity(name.len());
+    for byte in name.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => segment.push(char::from(byte)),
+            _ => segment.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    segment
+}
+
+/// The nearest of `known` to `word`, near enough to be meant.
+pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let lower = word.to_ascii_lowercase();
+    known
+        .into_iter()
+        .map(|candidate| (strsim::damerau_levenshtein(&lower, &candidate.to_ascii_lowercase()), candidate))
+        .filter(|(distance, _)| *distance <= 1 + word.chars().count() / 3)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_one_segment_of_a_path_whatever_it_holds() {
+        assert_eq!(path_segment("spare/spare1"), "spare%2Fspare1");
+        assert_eq!(path_segment("dc-a.maintenance"), "dc-a.maintenance");
+        assert_eq!(path_segment("web1:web ok?#"), "web1%3Aweb%20ok%3F%23");
+    }
+
+    #[test]
+    fn the_nearest_spelling_is_only_offered_where_it_is_near() {
+        assert_eq!(nearest("gracefull", ["delay", "graceful", "reason"]), Some("graceful"));
+        assert_eq!(nearest("colour", ["delay", "graceful", "reason"]), None);
+    }
+}

@@ -1,0 +1,388 @@
+//! Parameters and bodies of requests: every key is known, every value is of its type, and what is not is refused with
+//! the nearest known spelling. The same lists of fields are printed in the OpenAPI document.
+
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, StatusCode, header};
+use serde_json::{Map, Value};
+
+use super::problem::Problem;
+use crate::config::units::parse_duration;
+use crate::control::command::{Expiry, Note};
+use crate::model::time::Wall;
+
+/// Bytes of a configuration.
+pub(crate) const CONFIG_MAX: usize = 8 << 20;
+/// Bytes of any other body.
+pub(crate) const ACT_MAX: usize = 64 << 10;
+/// For the whole body.
+const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+/// A reason is shown on one line.
+const REASON_MAX: usize = 1_000;
+
+/// A key of a body or of a query.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Field {
+    pub name: &'static str,
+    pub kind: FieldKind,
+    pub about: &'static str,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FieldKind {
+    /// `"28s"`, or a number of seconds.
+    Duration,
+    /// true or false; `YES` and `NO` in any case.
+    Flag,
+    Text,
+    /// A duration from now, or an RFC 3339 time.
+    Expiry,
+    /// `true`, or a duration.
+    Wait,
+    /// A whole number that is not negative.
+    Integer,
+    /// RFC 3339.
+    Time,
+    /// One of these words, in any case.
+    Word(&'static [&'static str]),
+}
+
+/// The members of a JSON body, checked against its fields.
+#[derive(Debug)]
+pub(crate) struct Fields(Map<String, Value>);
+
+/// The query of a request, in order.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Params(Vec<(String, String)>);
+
+/// Of routes that refuse whatever they are asked: every parameter is let through to the refusal.
+pub(crate) const ANY: &[Field] = &[field("", FieldKind::Text, "")];
+
+pub(crate) const fn field(name: &'static str, kind: FieldKind, about: &'static str) -> Field {
+    Field { name, kind, about }
+}
+
+/// The whole body, at most `limit` bytes, within the time allowed.
+pub(crate) async fn read(body: Body, limit: usize) -> Result<Bytes, Problem> {
+    match tokio::time::timeout(BODY_TIMEOUT, axum::body::to_bytes(body, limit)).await {
+        Ok(Ok(bytes)) => Ok(bytes),
+        Ok(Err(error)) if too_long(&error) => Err(Problem::new(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            "too_large",
+            format!("the body is longer than {limit} bytes"),
+        )),
+        Ok(Err(error)) => Err(Problem::bad_request(format!("the body cannot be read: {error}"))),
+        Err(_) => Err(Problem::new(StatusCode::REQUEST_TIMEOUT, "timeout", "the body did not arrive within 30 s")),
+    }
+}
+
+fn too_long(error: &axum::Error) -> bool {
+    let mut source: Option<&dyn std::error::Error> = Some(error);
+    while let Some(error) = source {
+        if error.to_string().contains("length limit exceeded") {
+            return true;
+        }
+        source = error.source();
+    }
+    false
+}
+
+/// The media type of a body in lower case without its parameters; empty where none is said.
+pub(crate) fn media_type(headers: &HeaderMap) -> String {
+    let value = headers.get(header::CONTENT_TYPE).and_then(|v| v.to_str().ok()).unwrap_or_default();
+    value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+}
+
+// === impl Fields ===
+
+impl Fields {
+    /// An empty body is `{}`. The media type must be JSON or unsaid; curl's default of `-d` is taken as unsaid, because
+    /// a form can never be meant here.
+    pub fn parse(headers: &HeaderMap, body: &[u8], known: &'static [Field]) -> Result<Fields, Problem> {
+        if body.iter().all(u8::is_ascii_whitespace) {
+            return Ok(Fields(Map::new()));
+        }
+        let media = media_type(headers);
+        if !matches!(&media[..], "" | "application/json" | "application/x-www-form-urlencoded") {
+            return Err(Problem::new(
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                "unsupported_media_type",
+                format!("`{media}` is not read here; send application/json"),
+            ));
+        }
+        let map = match serde_json::from_slice(body) {
+            Ok(Value::Object(map)) => map,
+            Ok(_) => return Err(Problem::bad_request("the body is not a JSON object")),
+            Err(error) => return Err(Problem::bad_request(format!("the body is not JSON: {error}"))),
+        };
+        for key in map.keys() {
+            if !known.iter().any(|f| f.name == key) {
+                let problem = Problem::bad_request(format!("unknown key `{key}`"));
+                return Err(problem.meaning(super::nearest(key, known.iter().map(|f| f.name))));
+            }
+        }
+        Ok(Fields(map))
+    }
+
+    /// Absent and null are the same.
+    fn get(&self, name: &str) -> Option<&Value> {
+        self.0.get(name).filter(|v| !v.is_null())
+    }
+
+    pub fn text(&self, name: &str) -> Result<Option<&str>, Problem> {
+        let Some(value) = self.get(name) else { return Ok(None) };
+        value.as_str().map(Some).ok_or_else(|| wrong(name, value, "a text"))
+    }
+
+    pub fn flag(&self, name: &str) -> Result<Option<bool>, Problem> {
+        let Some(value) = self.get(name) else { return Ok(None) };
+        let flag = match value {
+            Value::Bool(flag) => Some(*flag),
+            Value::String(word) => flag_word(word),
+            _ => None,
+        };
+        flag.map(Some).ok_or_else(|| wrong(name, value, "true or false"))
+    }
+
+    pub fn duration(&self, name: &str) -> Result<Option<Duration>, Problem> {
+        let Some(value) = self.get(name) else { return Ok(None) };
+        duration(name, value).map(Some)
+    }
+
+    pub fn integer(&self, name: &str) -> Result<Option<u64>, Problem> {
+        let Some(value) = self.get(name) else { return Ok(None) };
+        value.as_u64().map(Some).ok_or_else(|| wrong(name, value, "a whole number"))
+    }
+
+    /// One of `words`, as it stands there.
+    pub fn word(&self, name: &str, words: &[&'static str]) -> Result<Option<&'static str>, Problem> {
+        let Some(text) = self.text(name)? else { return Ok(None) };
+        match words.iter().find(|w| w.eq_ignore_ascii_case(text)) {
+            Some(word) => Ok(Some(word)),
+            None => Err(Problem::bad_request(format!("`{name}` is one of {}, not `{text}`", words.join(", ")))
+                .meaning(super::nearest(text, words.iter().copied()))),
+        }
+    }
+
+    /// `reason` and `expires`.
+    pub fn note(&self) -> Result<Note, Problem> {
+        let reason = self.text("reason")?.map(str::trim).filter(|r| !r.is_empty());
+        if reason.is_some_and(|r| r.len() > REASON_MAX) {
+            return Err(Problem::bad_request(format!("`reason` is longer than {REASON_MAX} bytes")));
+        }
+        let expires = match self.get("expires") {
+            None => None,
+            Some(value) => Some(expiry(value)?),
+        };
+        Ok(Note { reason: reason.map(Into::into), expires })
+    }
+
+    /// `wait`: true, or the longest wait.
+    pub fn wait(&self, by_default: Duration) -> Result<Option<Duration>, Problem> {
+        match self.get("wait") {
+            None => Ok(None),
+            Some(Value::Bool(wait)) => Ok(wait.then_some(by_default)),
+            Some(value) => match value.as_str().and_then(flag_word) {
+                Some(wait) => Ok(wait.then_some(by_default)),
+                None => duration("wait", value).map(Some),
+            },
+        }
+    }
+}
+
+fn wrong(name: &str, value: &Value, wanted: &str) -> Problem {
+    Problem::bad_request(format!("`{name}` is {wanted}, not {value}"))
+}
+
+fn flag_word(word: &str) -> Option<bool> {
+    match &word.to_ascii_lowercase()[..] {
+        "yes" | "true" => Some(true),
+        "no" | "false" => Some(false),
+        _ => None,
+    }
+}
+
+fn duration(name: &str, value: &Value) -> Result<Duration, Problem> {
+    match value {
+        Value::Number(seconds) => seconds
+            .as_f64()
+            .and_then(|s| Duration::try_from_secs_f64(s).ok())
+            .ok_or_else(|| wrong(name, value, "a duration, which is not negative")),
+        Value::String(text) => {
+            parse_duration(text).map_err(|error| Problem::bad_request(format!("`{name}`: {error}")))
+        }
+        _ => Err(wrong(name, value, "a duration such as \"30s\", or a number of seconds")),
+    }
+}
+
+fn expiry(value: &Value) -> Result<Expiry, Problem> {
+    if let Some(at) = value.as_str().and_then(parse_time) {
+        return Ok(Expiry::At(at));
+    }
+    duration("expires", value).map(Expiry::After).map_err(|_| {
+        Problem::bad_request(format!(
+            "`expires` is a duration such as \"2h\" or a time such as \"2026-11-29T22:00:00Z\", not {value}"
+        ))
+    })
+}
+
+/// An RFC 3339 time.
+pub(crate) fn parse_time(text: &str) -> Option<Wall> {
+    text.trim().parse::<jiff::Timestamp>().ok().map(|t| Wall(t.as_microsecond()))
+}
+
+// === impl Params ===
+
+impl<S: Sync> FromRequestParts<S> for Params {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Params, Problem> {
+        Params::parse(parts.uri.query().unwrap_or_default())
+    }
+}
+
+impl Params {
+    fn parse(query: &str) -> Result<Params, Problem> {
+        let uri: axum::http::Uri = format!("/?{query}").parse().map_err(|_| Problem::bad_request("bad query"))?;
+        axum::extract::Query::<Vec<(String, String)>>::try_from_uri(&uri)
+            .map(|axum::extract::Query(pairs)| Params(pairs))
+            .map_err(|error| Problem::bad_request(format!("the query cannot be read: {error}")))
+    }
+
+    /// Refuses parameters that are not among `known`, and those that come twice.
+    pub fn check(&self, known: &[Field]) -> Result<(), Problem> {
+        for (at, (name, _)) in self.0.iter().enumerate() {
+            if !known.iter().any(|f| f.name == name || f.name.is_empty()) {
+                let problem = Problem::bad_request(format!("unknown parameter `{name}`"));
+                return Err(problem.meaning(super::nearest(name, known.iter().map(|f| f.name))));
+            }
+            if self.0[..at].iter().any(|(other, _)| other == name) {
+                return Err(Problem::bad_request(format!("the parameter `{name}` comes twice")));
+            }
+        }
+        Ok(())
+    }
+
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.0.iter().find(|(n, _)| n == name).map(|(_, value)| &value[..])
+    }
+
+    pub fn integer(&self, name: &str) -> Result<Option<u64>, Problem> {
+        let Some(text) = self.get(name) else { return Ok(None) };
+        let parsed = text.parse().map_err(|_| Problem::bad_request(format!("`{name}` is a whole number, not `{text}`")));
+        parsed.map(Some)
+    }
+
+    pub fn flag(&self, name: &str) -> Result<bool, Problem> {
+        let Some(text) = self.get(name) else { return Ok(false) };
+        flag_word(text).ok_or_else(|| Problem::bad_request(format!("`{name}` is true or false, not `{text}`")))
+    }
+
+    /// A time, or a duration back from `now`.
+    pub fn time(&self, name: &str, now: Wall) -> Result<Option<Wall>, Problem> {
+        let Some(text) = self.get(name) else { return Ok(None) };
+        // In a query a bare `+` is a space: `2026-11-29T22:00:00+01:00` arrives with one.
+        let time = parse_time(text).or_else(|| parse_time(&text.replace(' ', "+")));
+        match time.or_else(|| parse_duration(text).ok().map(|back| now - back)) {
+            Some(time) => Ok(Some(time)),
+            None => Err(Problem::bad_request(format!(
+                "`{name}` is a time such as 2026-11-29T22:00:00Z, or a duration back from now such as 2h, not `{text}`"
+            ))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KNOWN: &[Field] = &[
+        field("delay", FieldKind::Duration, ""),
+        field("graceful", FieldKind::Flag, ""),
+        field("reason", FieldKind::Text, ""),
+        field("expires", FieldKind::Expiry, ""),
+        field("wait", FieldKind::Wait, ""),
+    ];
+
+    fn fields(body: &str) -> Result<Fields, Problem> {
+        Fields::parse(&HeaderMap::new(), body.as_bytes(), KNOWN)
+    }
+
+    #[test]
+    fn an_empty_body_is_an_empty_object() {
+        for body in ["", " \n", "{}"] {
+            assert_eq!(fields(body).unwrap().duration("delay").unwrap(), None);
+        }
+    }
+
+    #[test]
+    fn an_unknown_key_is_refused_with_the_nearest_spelling() {
+        let problem = fields(r#"{"gracefull": true}"#).unwrap_err();
+        assert_eq!(problem.status, 400);
+        assert_eq!(problem.members["did_you_mean"], "graceful");
+    }
+
+    #[test]
+    fn durations_are_texts_or_seconds_and_flags_are_booleans_or_netscaler_words() {
+        let body = fields(r#"{"delay": 30, "graceful": "YES"}"#).unwrap();
+        assert_eq!(body.duration("delay").unwrap(), Some(Duration::from_secs(30)));
+        assert_eq!(body.flag("graceful").unwrap(), Some(true));
+        let body = fields(r#"{"delay": "1m", "graceful": false}"#).unwrap();
+        assert_eq!(body.duration("delay").unwrap(), Some(Duration::from_secs(60)));
+        assert_eq!(body.flag("graceful").unwrap(), Some(false));
+        for bad in [r#"{"delay": -1}"#, r#"{"delay": "soon"}"#, r#"{"delay": []}"#] {
+            assert_eq!(fields(bad).unwrap().duration("delay").unwrap_err().status, 400, "{bad}");
+        }
+        assert_eq!(fields(r#"{"graceful": 1}"#).unwrap().flag("graceful").unwrap_err().status, 400);
+    }
+
+    #[test]
+    fn an_expiry_is_a_time_or_a_duration() {
+        let at = |text: &str| fields(text).unwrap().note().map(|n| n.expires);
+        assert_eq!(at(r#"{"expires": "2h"}"#).unwrap(), Some(Expiry::After(Duration::from_secs(7200))));
+        assert_eq!(
+            at(r#"{"expires": "2026-11-29T22:50:17Z"}"#).unwrap(),
+            Some(Expiry::At(Wall(1_795_992_617_000_000)))
+        );
+        assert_eq!(at(r#"{"expires": "tomorrow"}"#).unwrap_err().status, 400);
+    }
+
+    #[test]
+    fn only_json_is_read_and_curl_may_forget_to_say_so() {
+        let with = |media: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::CONTENT_TYPE, media.parse().unwrap());
+            Fields::parse(&headers, b"{\"delay\": 1}", KNOWN)
+        };
+        assert!(with("application/json; charset=utf-8").is_ok());
+        assert!(with("application/x-www-form-urlencoded").is_ok());
+        assert_eq!(with("text/plain").unwrap_err().status, 415);
+    }
+
+    #[test]
+    fn a_parameter_that_is_unknown_or_comes_twice_is_refused() {
+        let known = &[field("limit", FieldKind::Integer, "")];
+        assert!(Params::parse("limit=3").unwrap().check(known).is_ok());
+        assert_eq!(Params::parse("limits=3").unwrap().check(known).unwrap_err().members["did_you_mean"], "limit");
+        assert!(Params::parse("limit=3&limit=4").unwrap().check(known).is_err());
+        assert!(Params::parse("limit=x").unwrap().integer("limit").is_err());
+    }
+
+    #[test]
+    fn a_time_in_a_query_may_have_lost_its_plus_sign() {
+        let params = Params::parse("since=2026-11-29T23:50:17+01:00&until=1h").unwrap();
+        assert_eq!(params.time("since", Wall(0)).unwrap(), Some(Wall(1_795_992_617_000_000)));
+        assert_eq!(params.time("until", Wall(7_200_000_000)).unwrap(), Some(Wall(3_600_000_000)));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_bytes_make_the_parsers_panic(body in ".{0,200}") {
+            let _ = fields(&body).map(|f| (f.note(), f.wait(Duration::ZERO), f.duration("delay"), f.flag("graceful")));
+            let _ = Params::parse(&body).map(|p| (p.check(KNOWN), p.time("delay", Wall(0))));
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! What leaves through REST: one plain structure for each kind of object, built from a [`World`] by pure functions.
+//! The dashboard, the shell and outside programs read the same fields, so a field exists once or not at all.
+//!
+//! Every structure is declared with [`dto!`], which makes of the same lines the Rust type, its JSON and its schema in
+//! the OpenAPI document: the three cannot drift apart.
+//!
+//! Durations are texts as in the configuration (`28s`), times RFC 3339 in UTC, absent values `null`.
+
+/// Declares structures together with their JSON form and their OpenAPI schema.
+macro_rules! dto {
+    ($(
+        $(#[doc = $doc:literal])*
+        pub struct $name:ident {
+            $( $(#[doc = $field_doc:literal])* pub $field:ident : $type:ty, )*
+        }
+    )+) => {$(
+        $(#[doc = $doc])*
+        #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+        #[allow(non_snake_case)]
+        pub struct $name {
+            $( $(#[doc = $field_doc])* pub $field: $type, )*
+        }
+
+        impl $crate::admin::dto::Schema for $name {
+            fn schema(components: &mut serde_json::Map<String, serde_json::Value>) -> serde_json::Value {
+                let component = stringify!($name).trim_end_matches("Dto");
+                if !components.contains_key(component) {
+                    components.insert(component.into(), serde_json::Value::Null);
+                    let mut properties = serde_json::Map::new();
+                    $(
+                        let description = concat!($($field_doc,)*).trim();
+                        let schema = <$type as $crate::admin::dto::Schema>::schema(components);
+                        properties.insert(
+                            stringify!($field).trim_start_matches("r#").into(),
+                            $crate::admin::dto::described(schema, description),
+                        );
+                    )*
+                    let required: Vec<&String> = properties.keys().collect();
+                    let schema = serde_json::json!({
+                        "type": "object",
+                        "description": concat!($($doc,)*).trim(),
+                        "required": required,
+                        "properties": properties,
+                    });
+                    components.insert(component.into(), schema);
+                }
+                serde_json::json!({ "$ref": format!("#/components/schemas/{component}") })
+            }
+        }
+    )+};
+}
+
+mod check;
+mod datacenter;
+mod scenario;
+mod server;
+mod service;
+mod status;
+mod switch;
+mod trigger;
+mod vserver;
+mod zone;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+use crate::config::units::format_duration;
+use crate::control::World;
+use crate::model::Model;
+use crate::model::condition::Truth;
+use crate::model::id::{Kind, ObjectRef};
+use crate::model::state::{Override, OverrideKey, Slot};
+use crate::model::time::{Tick, Wall};
+
+pub use check::CheckDto;
+pub use datacenter::{DatacenterDto, SignalDto, SignalTargetDto, SignalsDto};
+pub use scenario::{
+    AttemptDto, DirectionsDto, GroupDto, GuardDto, ModeDto, ModeDetailsDto, ModesDto, ScenarioDto, TermDto,
+    TransitionDto, TransitionGroupDto, TransitionTermDto, TransitionTriggerDto,
+};
+pub use server::ServerDto;
+pub use service::{DrainDto, MemberDto, MonitorDto, ServiceDto, ServiceGroupDto};
+pub use status::{ConfigDto, DrainingDto, JournalEntryDto, OverrideDto, ProblemDto, StatusDto};
+pub use switch::SwitchDto;
+pub use trigger::{QueryDto, TriggerDto};
+pub use vserver::{VserverDto, VserverMemberDto};
+pub use zone::{AnswerDto, RecordDto, RrsetDto, ZoneDto};
+
+/// A type whose JSON form can be told. Structures go into `components` once and are referred to.
+pub trait Schema {
+    fn schema(components: &mut Map<String, Value>) -> Value;
+}
+
+dto! {
+    /// Who did something, when, why, and until when.
+    pub struct NoteDto {
+        /// `admin:NAME`, `admin:local` (no users configured), `uid:N` (Unix socket), `system`.
+        pub actor: String,
+        /// When it was done.
+        pub since: String,
+        /// Why, where it was said.
+        pub reason: Option<String>,
+        /// When it ends by itself.
+        pub expires: Option<String>,
+    }
+}
+
+/// `{"items": [...]}`: how every collection answers.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Items<T> {
+    pub items: Vec<T>,
+}
+
+// === impl Schema for what DTOs are made of ===
+
+impl<T: Schema> Schema for Items<T> {
+    fn schema(components: &mut Map<String, Value>) -> Value {
+        let items = <Vec<T>>::schema(components);
+        json!({ "type": "object", "required": ["items"], "properties": { "items": items } })
+    }
+}
+
+impl<T: Schema> Schema for Vec<T> {
+    fn schema(components: &mut Map<String, Value>) -> Value {
+        json!({ "type": "array", "items": T::schema(components) })
+    }
+}
+
+impl<T: Schema> Schema for BTreeMap<String, T> {
+    fn schema(components: &mut Map<String, Value>) -> Value {
+        json!({ "type": "object", "additionalProperties": T::schema(components) })
+    }
+}
+
+impl<T: Schema> Schema for Option<T> {
+    fn schema(components: &mut Map<String, Value>) -> Value {
+        json!({ "anyOf": [T::schema(components), { "type": "null" }] })
+    }
+}
+
+impl Schema for Value {
+    fn schema(_: &mut Map<String, Value>) -> Value {
+        json!({})
+    }
+}
+
+macro_rules! primitive {
+    ($($type:ty => $schema:expr),+ $(,)?) => {$(
+        impl Schema for $type {
+            fn schema(_: &mut Map<String, Value>) -> Value {
+                $schema
+            }
+        }
+    )+};
+}
+
+primitive! {
+    String => json!({ "type": "string" }),
+    bool => json!({ "type": "boolean" }),
+    u8 => json!({ "type": "integer", "minimum": 0 }),
+    u16 => json!({ "type": "integer", "minimum": 0 }),
+    u32 => json!({ "type": "integer", "minimum": 0 }),
+    u64 => json!({ "type": "integer", "minimum": 0 }),
+}
+
+/// `schema` with a description beside it.
+#[doc(hidden)]
+pub fn described(mut schema: Value, description: &str) -> Value {
+    if let (Some(object), false) = (schema.as_object_mut(), description.is_empty()) {
+        object.insert("description".into(), description.into());
+    }
+    schema
+}
+
+// === words shared by all kinds ===
+
+/// `up`, `down`, `unknown`.
+pub(crate) fn up_down(value: Truth) -> String {
+    match value {
+        Truth::True => "up",
+        Truth::False => "down",
+        Truth::Unknown => "unknown",
+    }
+    .into()
+}
+
+/// `up`, `down`, or nothing where nobody forces it.
+pub(crate) fn forced_word(forced: Option<bool>) -> Option<String> {
+    forced.map(|up| if up { "up" } else { "down" }.into())
+}
+
+/// NetScaler's administrative state.
+pub(crate) fn admin_word(enabled: bool) -> String {
+    if enabled { "ENABLED" } else { "DISABLED" }.into()
+}
+
+/// Seconds left, rounded up: a countdown that shows 0s is over.
+pub(crate) fn remaining(now: Wall, deadline: Wall) -> String {
+    let left = deadline.since(now);
+    format_duration(Duration::from_secs(left.as_secs() + u64::from(left.subsec_nanos() > 0)))
+}
+
+/// A measured duration: whole milliseconds from 10 ms on, microseconds below.
+pub(crate) fn measured(duration: Duration) -> String {
+    if duration >= Duration::from_millis(10) {
+        format_duration(Duration::from_millis(duration.as_millis() as u64))
+    } else {
+        format_duration(Duration::from_micros(duration.as_micros() as u64))
+    }
+}
+
+/// When a monotonic deadline is due by the wall clock.
+pub(crate) fn wall_of(world: &World<'_>, tick: Tick) -> Wall {
+    world.now.wall + tick.since(world.now.tick)
+}
+
+pub(crate) fn text(name: impl AsRef<str>) -> String {
+    name.as_ref().to_owned()
+}
+
+/// What a person set on an object, if anything.
+pub(crate) fn override_of<'a>(world: &World<'a>, kind: Kind, name: &str, slot: Slot) -> Option<&'a Override> {
+    world.view.overrides.get(&OverrideKey { object: ObjectRef::new(kind, name), slot })
+}
+
+/// An object as REST shows it; `None` where the model has none of this name.
+pub(crate) fn json_of(world: &World<'_>, object: &ObjectRef) -> Option<Value> {
+    let (model, name) = (world.model, &object.name);
+    let shown = match object.kind {
+        Kind::Check => serde_json::to_value(CheckDto::of(world, model.check_id(name)?)),
+        Kind::Server => serde_json::to_value(ServerDto::of(world, model.server_id(name)?)),
+        Kind::Service => serde_json::to_value(ServiceDto::of(world, model.service_id(name)?)),
+        Kind::ServiceGroup => serde_json::to_value(ServiceGroupDto::of(world, model.group_id(name)?)),
+        Kind::Vserver => serde_json::to_value(VserverDto::of(world, model.vserver_id(name)?)),
+        Kind::Scenario => serde_json::to_value(ScenarioDto::of(world, model.scenario_id(name)?)),
+        Kind::Switch => serde_json::to_value(SwitchDto::of(world, model.switch_id(name)?)),
+    };
+    shown.ok()
+}
+
+/// The names of a kind.
+pub(crate) fn names_of(model: &Model, kind: Kind) -> Vec<&str> {
+    match kind {
+        Kind::Check => model.checks.iter().map(|o| &*o.name).collect(),
+        Kind::Server => model.servers.iter().map(|o| &*o.name).collect(),
+        Kind::Service => model.services.iter().map(|o| &*o.name).collect(),
+        Kind::ServiceGroup => model.groups.iter().map(|o| &*o.name).collect(),
+        Kind::Vserver => model.vservers.iter().map(|o| &*o.name).collect(),
+        Kind::Scenario => model.scenarios.iter().map(|o| &*o.name).collect(),
+        Kind::Switch => model.switches.iter().map(|o| &*o.name).collect(),
+    }
+}
+
+// === impl NoteDto ===
+
+impl NoteDto {
+    pub(crate) fn of(set: &Override) -> NoteDto {
+        NoteDto {
+            actor: text(&set.act.actor),
+            since: set.since.to_string(),
+            reason: set.act.reason.as_deref().map(text),
+            expires: set.act.expires.map(|at| at.to_string()),
+        }
+    }
+
+    /// Of the override in this slot.
+    pub(crate) fn find(world: &World<'_>, kind: Kind, name: &str, slot: Slot) -> Option<NoteDto> {
+        override_of(world, kind, name, slot).map(NoteDto::of)
+    }
+}

@@ -1,0 +1,296 @@
+//! Services, members of service groups, and the groups.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use super::{NoteDto, admin_word, forced_word, measured, remaining, text, up_down};
+use crate::control::World;
+use crate::model::check::Host;
+use crate::model::event::Outcome;
+use crate::model::id::{GroupId, Kind, ServiceId};
+use crate::model::state::{DrainKind, ServiceState, Slot};
+
+dto! {
+    /// A service, or a member of a service group (named `GROUP/MEMBER`).
+    pub struct ServiceDto {
+        /// Unique among services and members.
+        pub name: String,
+        /// `HTTP` or `TCP`.
+        pub r#type: String,
+        /// `UP`, `DOWN`, `OFS`, `TROFS`, `TROFS_DOWN` or `UNKNOWN`.
+        pub state: String,
+        /// What the state would be without a force.
+        pub real: String,
+        /// `ENABLED`, or `DISABLED` by itself, its group or its server.
+        pub admin: String,
+        /// What the monitors say together: `up`, `down`, `unknown`; a force applied.
+        pub probe: String,
+        /// `up`, `down`, or null where nobody forces it.
+        pub forced: Option<String>,
+        /// How it is going out of service; null where it is not.
+        pub drain: Option<DrainDto>,
+        /// Requests in flight (HTTP) or open connections (TCP).
+        pub active: u32,
+        /// When the state was entered.
+        pub since: String,
+        /// Where connections go: `192.0.2.1:80`; the name while it does not resolve.
+        pub address: String,
+        /// Whether the address of its server is known.
+        pub resolved: bool,
+        /// The service group it is a member of.
+        pub group: Option<String>,
+        /// The server object it stands on.
+        pub server: Option<String>,
+        /// Limit of open connections or requests in flight; 0: none.
+        pub max_client: u32,
+        /// Virtual servers that it is bound to.
+        pub vservers: Vec<String>,
+        /// Bound monitors and how they stand.
+        pub monitors: Vec<MonitorDto>,
+        /// Who disabled it, where it is disabled itself.
+        pub disabled_by: Option<NoteDto>,
+        /// Who forces it.
+        pub forced_by: Option<NoteDto>,
+        /// Since start.
+        pub requests_total: u64,
+        /// Since start.
+        pub connect_failures_total: u64,
+        /// From clients, since start.
+        pub bytes_in_total: u64,
+        /// To clients, since start.
+        pub bytes_out_total: u64,
+    }
+
+    /// A drain: the way from UP or DOWN to OUT OF SERVICE.
+    pub struct DrainDto {
+        /// `timed`, `graceful`, `both` (whichever ends first), `monitor` (until the monitor's answer changes).
+        pub kind: String,
+        /// Time left, in whole seconds; null where no time limit is set.
+        pub remaining: Option<String>,
+        /// When it ends at the latest.
+        pub deadline: Option<String>,
+        /// When it began.
+        pub started_at: String,
+    }
+
+    /// A monitor bound to a service.
+    pub struct MonitorDto {
+        /// Its definition.
+        pub name: String,
+        /// The check made of it, as in `/checks`.
+        pub check: String,
+        /// `up`, `down`, `unknown`.
+        pub state: String,
+        /// Counted against the service's monitor threshold.
+        pub weight: u32,
+        /// When the state was entered.
+        pub since: String,
+        /// Of the last sample.
+        pub latency: Option<String>,
+        /// What the last sample said.
+        pub last_response: Option<String>,
+        /// What went wrong with the last sample; null where it passed.
+        pub last_error: Option<String>,
+        /// Samples taken.
+        pub samples_total: u64,
+        /// Samples failed.
+        pub failed_total: u64,
+        /// Failed samples in a row.
+        pub failed_in_row: u32,
+    }
+
+    /// A service group.
+    pub struct ServiceGroupDto {
+        pub name: String,
+        /// `HTTP` or `TCP`.
+        pub r#type: String,
+        /// The best state among its members: `UP`, `TROFS`, `TROFS_DOWN`, `DOWN`, `UNKNOWN`, `OFS`.
+        pub state: String,
+        /// `ENABLED`, or `DISABLED` as a whole.
+        pub admin: String,
+        /// Members that are UP.
+        pub up: u32,
+        /// In the order of the configuration.
+        pub members: Vec<MemberDto>,
+        /// Virtual servers that it is bound to.
+        pub vservers: Vec<String>,
+        /// Who disabled the group.
+        pub disabled_by: Option<NoteDto>,
+    }
+
+    /// A member of a service group.
+    pub struct MemberDto {
+        /// Its name within the group.
+        pub name: String,
+        /// Its name among services: `GROUP/MEMBER`.
+        pub service: String,
+        /// Share in every virtual server that the group is bound to.
+        pub weight: u32,
+        /// As of a service.
+        pub state: String,
+        /// As of a service.
+        pub admin: String,
+        /// As of a service.
+        pub probe: String,
+        /// As of a service.
+        pub drain: Option<DrainDto>,
+        /// As of a service.
+        pub active: u32,
+        /// As of a service.
+        pub since: String,
+        /// As of a service.
+        pub address: String,
+        /// The server object it stands on.
+        pub server: Option<String>,
+        /// As of a service.
+        pub forced: Option<String>,
+    }
+}
+
+// === impl ServiceDto ===
+
+impl ServiceDto {
+    pub fn of(world: &World<'_>, id: ServiceId) -> ServiceDto {
+        let service = world.model.service(id);
+        let view = &world.view.services[id.index()];
+        let entry = world.snapshot.services.get(id.index());
+        let live = entry.map(|e| &e.live);
+        let total = |f: fn(&crate::snapshot::live::ServiceLive) -> u64| live.map_or(0, |l| f(l));
+        let address = entry.and_then(|e| e.address);
+        let resolved = address.is_some() || matches!(service.host, Host::Ip(_));
+        ServiceDto {
+            name: text(&service.name),
+            r#type: text(service.settings.protocol.word()),
+            state: text(view.state.word()),
+            real: text(view.real.word()),
+            admin: admin_word(view.enabled),
+            probe: up_down(view.probe),
+            forced: forced_word(view.forced),
+            drain: DrainDto::of(world, id),
+            active: live.map_or(view.active, |l| l.active.load(Relaxed)),
+            since: view.since.wall.to_string(),
+            address: match (address, &service.host) {
+                (Some(address), _) => address.to_string(),
+                (None, Host::Ip(ip)) => std::net::SocketAddr::new(*ip, service.port).to_string(),
+                (None, Host::Name(name)) => format!("{name}:{}", service.port),
+            },
+            resolved,
+            group: service.group.map(|g| text(&world.model.groups[g.index()].name)),
+            server: service.server.map(|s| text(&world.model.servers[s.index()].name)),
+            max_client: service.settings.max_client,
+            vservers: vservers_with(world, |v| v.members.iter().any(|m| m.service == id)),
+            monitors: (0..service.monitors.len()).map(|at| MonitorDto::of(world, id, at)).collect(),
+            disabled_by: NoteDto::find(world, Kind::Service, &service.name, Slot::Admin),
+            forced_by: NoteDto::find(world, Kind::Service, &service.name, Slot::Force),
+            requests_total: total(|l| l.requests_total.load(Relaxed)),
+            connect_failures_total: total(|l| l.connect_failures_total.load(Relaxed)),
+            bytes_in_total: total(|l| l.bytes_in_total.load(Relaxed)),
+            bytes_out_total: total(|l| l.bytes_out_total.load(Relaxed)),
+        }
+    }
+}
+
+// === impl DrainDto ===
+
+impl DrainDto {
+    /// The drain of a service; `None` where it does not drain.
+    pub fn of(world: &World<'_>, id: ServiceId) -> Option<DrainDto> {
+        let drain = world.view.services[id.index()].drain.as_ref()?;
+        Some(DrainDto {
+            kind: text(drain_word(drain.kind)),
+            remaining: drain.deadline.map(|at| remaining(world.now.wall, at)),
+            deadline: drain.deadline.map(|at| at.to_string()),
+            started_at: drain.started_at.to_string(),
+        })
+    }
+}
+
+/// REST's word for the kind of a drain.
+pub(crate) fn drain_word(kind: DrainKind) -> &'static str {
+    match kind {
+        DrainKind::Timed => "timed",
+        DrainKind::Graceful => "graceful",
+        DrainKind::TimedGraceful => "both",
+        DrainKind::Monitor => "monitor",
+    }
+}
+
+// === impl MonitorDto ===
+
+impl MonitorDto {
+    fn of(world: &World<'_>, id: ServiceId, at: usize) -> MonitorDto {
+        let binding = &world.model.service(id).monitors[at];
+        let view = &world.view.checks[binding.check.index()];
+        let failed = view.last.as_ref().filter(|s| matches!(s.outcome, Outcome::Fail | Outcome::Void));
+        MonitorDto {
+            name: text(&world.model.monitors[binding.monitor.index()].name),
+            check: text(&world.model.check(binding.check).name),
+            state: up_down(view.state),
+            weight: binding.weight,
+            since: view.since.wall.to_string(),
+            latency: view.last.as_ref().map(|s| measured(s.latency)),
+            last_response: view.last.as_ref().map(|s| text(&s.detail)),
+            last_error: failed.map(|s| text(&s.detail)),
+            samples_total: view.samples_total,
+            failed_total: view.failed_total,
+            failed_in_row: view.fails_in_row,
+        }
+    }
+}
+
+// === impl ServiceGroupDto ===
+
+impl ServiceGroupDto {
+    pub fn of(world: &World<'_>, id: GroupId) -> ServiceGroupDto {
+        let group = &world.model.groups[id.index()];
+        let states = || group.members.iter().map(|m| world.view.services[m.service.index()].state);
+        let disabled_by = NoteDto::find(world, Kind::ServiceGroup, &group.name, Slot::Admin);
+        ServiceGroupDto {
+            name: text(&group.name),
+            r#type: text(group.settings.protocol.word()),
+            state: text(states().min_by_key(|s| rank(*s)).unwrap_or(ServiceState::Down).word()),
+            admin: admin_word(disabled_by.is_none()),
+            up: states().filter(|s| *s == ServiceState::Up).count() as u32,
+            members: group.members.iter().map(|m| MemberDto::of(world, m)).collect(),
+            vservers: vservers_with(world, |v| v.groups.contains(&id)),
+            disabled_by,
+        }
+    }
+}
+
+/// Best first.
+fn rank(state: ServiceState) -> u8 {
+    match state {
+        ServiceState::Up => 0,
+        ServiceState::Trofs => 1,
+        ServiceState::TrofsDown => 2,
+        ServiceState::Down => 3,
+        ServiceState::Unknown => 4,
+        ServiceState::OutOfService => 5,
+    }
+}
+
+fn vservers_with(world: &World<'_>, bound: impl Fn(&crate::model::vserver::Vserver) -> bool) -> Vec<String> {
+    world.model.vservers.iter().filter(|v| bound(v)).map(|v| text(&v.name)).collect()
+}
+
+// === impl MemberDto ===
+
+impl MemberDto {
+    pub fn of(world: &World<'_>, member: &crate::model::service::GroupMember) -> MemberDto {
+        let service = ServiceDto::of(world, member.service);
+        MemberDto {
+            name: text(&member.name),
+            service: service.name,
+            weight: member.weight,
+            state: service.state,
+            admin: service.admin,
+            probe: service.probe,
+            drain: service.drain,
+            active: service.active,
+            since: service.since,
+            address: service.address,
+            server: service.server,
+            forced: service.forced,
+        }
+    }
+}

@@ -1,0 +1,365 @@
+//! The appliance as a whole: what is wrong, what people did, what is leaving.
+
+use super::{DrainDto, NoteDto, text, up_down};
+use crate::control::{JournalEntry, World};
+use crate::model::id::{Kind, ServiceId, VserverId};
+use crate::model::state::{Override, OverrideKey, OverrideValue, ServiceState, VserverState};
+use crate::snapshot::live::Listening;
+
+dto! {
+    /// The appliance.
+    pub struct StatusDto {
+        pub name: String,
+        /// The data centre that it stands in.
+        pub site: Option<String>,
+        pub version: String,
+        pub started_at: String,
+        /// The appliance's clock.
+        pub now: String,
+        /// The first round of probes is over and the first serving snapshot is published.
+        pub ready: bool,
+        /// Between the stop signal and the end.
+        pub stopping: bool,
+        /// Grows with every published change.
+        pub generation: u64,
+        pub config: ConfigDto,
+        /// Everything that people set: disables, forces, modes, switches.
+        pub overrides: Vec<OverrideDto>,
+        /// Services on their way out.
+        pub draining: Vec<DrainingDto>,
+        /// What is wrong now, worst first.
+        pub problems: Vec<ProblemDto>,
+        /// Why what is published may not survive a power loss; null where it does.
+        pub not_durable: Option<String>,
+        /// Probe samples dropped because they were taken too late, since start.
+        pub late_samples_total: u64,
+        pub journal_entries: u64,
+    }
+
+    /// Running and saved configuration.
+    pub struct ConfigDto {
+        /// Of the running configuration.
+        pub hash: String,
+        /// Of FILE as last read or written.
+        pub saved_hash: String,
+        /// Whether a save would change FILE.
+        pub unsaved: bool,
+        /// FILE.
+        pub path: Option<String>,
+        pub loaded_at: String,
+        pub warnings: Vec<String>,
+    }
+
+    /// Something that a person set.
+    pub struct OverrideDto {
+        /// `service`, `server`, `service_group`, `vserver`, `check`, `scenario` or `switch`.
+        pub kind: String,
+        /// Name of the object.
+        pub object: String,
+        /// What of it: `admin`, `force`, `value`, `activate`, `deactivate`, `held_down`.
+        pub slot: String,
+        /// `DISABLED`, `up`, `down`, `true`, `false`, `auto`, `on`, `off`, `held_down`.
+        pub value: String,
+        pub actor: String,
+        pub since: String,
+        pub reason: Option<String>,
+        pub expires: Option<String>,
+        /// When a disable's drain ends at the latest.
+        pub deadline: Option<String>,
+        /// A force that says other than the probe does.
+        pub probe_disagrees: bool,
+    }
+
+    /// A service on its way out.
+    pub struct DrainingDto {
+        pub service: String,
+        /// `TROFS` or `TROFS_DOWN`.
+        pub state: String,
+        /// Requests in flight or open connections.
+        pub active: u32,
+        pub drain: DrainDto,
+    }
+
+    /// Something that is wrong, or that a person should look at.
+    pub struct ProblemDto {
+        /// `error`, `warning` or `info`.
+        pub severity: String,
+        /// `service`, `vserver`, `scenario`, … or `appliance`.
+        pub kind: String,
+        /// Name of the object.
+        pub object: String,
+        pub since: Option<String>,
+        pub text: String,
+        /// Where to read more.
+        pub href: String,
+        /// A force hides it from traffic.
+        pub hidden_by_force: bool,
+    }
+
+    /// An entry of the journal.
+    pub struct JournalEntryDto {
+        /// 1-based, without gaps.
+        pub number: u64,
+        pub at: String,
+        /// `transition`, `act`, `ended`, `state`, `board`, `attempt`, `warning`, `config`, `start`, `stop`, `anchor`.
+        pub kind: String,
+        /// `scenario a-is-out`, `service web1`; empty where none.
+        pub object: String,
+        pub actor: String,
+        /// The whole entry.
+        pub body: serde_json::Value,
+        /// SHA-256 over this entry and the hash of the one before.
+        pub hash: String,
+    }
+}
+
+// === impl StatusDto ===
+
+impl StatusDto {
+    pub fn of(world: &World<'_>) -> StatusDto {
+        StatusDto {
+            name: text(&world.model.appliance.name),
+            site: world.model.appliance.site.as_deref().map(text),
+            version: env!("CARGO_PKG_VERSION").into(),
+            started_at: world.status.started_at.to_string(),
+            now: world.now.wall.to_string(),
+            ready: world.status.ready,
+            stopping: world.status.draining,
+            generation: world.snapshot.generation,
+            config: ConfigDto::of(world),
+            overrides: world.view.overrides.iter().map(|(key, set)| OverrideDto::of(world, key, set)).collect(),
+            draining: ids(world.view.services.len(), ServiceId::from_index)
+                .filter_map(|id| DrainingDto::of(world, id))
+                .collect(),
+            problems: ProblemDto::all(world),
+            not_durable: world.status.not_durable.clone(),
+            late_samples_total: world.status.late_samples_total,
+            journal_entries: world.status.journal_entries,
+        }
+    }
+}
+
+fn ids<Id>(count: usize, id: fn(usize) -> Id) -> impl Iterator<Item = Id> {
+    (0..count).map(id)
+}
+
+// === impl ConfigDto ===
+
+impl ConfigDto {
+    pub fn of(world: &World<'_>) -> ConfigDto {
+        ConfigDto {
+            hash: world.config.hash.clone(),
+            saved_hash: world.config.saved_hash.clone(),
+            unsaved: world.config.unsaved,
+            path: world.config.path.as_ref().map(|p| p.display().to_string()),
+            loaded_at: world.config.loaded_at.to_string(),
+            warnings: world.config.warnings.clone(),
+        }
+    }
+}
+
+// === impl OverrideDto ===
+
+impl OverrideDto {
+    fn of(world: &World<'_>, key: &OverrideKey, set: &Override) -> OverrideDto {
+        let note = NoteDto::of(set);
+        let (value, deadline, forced_up) = match set.value {
+            OverrideValue::Disabled { deadline, .. } => ("DISABLED", deadline, None),
+            OverrideValue::Forced { up } => (if up { "up" } else { "down" }, None, Some(up)),
+            OverrideValue::Switch { value } => (if value { "true" } else { "false" }, None, None),
+            OverrideValue::Mode { mode, .. } => (mode.word(), None, None),
+            OverrideValue::HeldDown => ("held_down", None, None),
+        };
+        OverrideDto {
+            kind: key.object.kind.word().into(),
+            object: text(&key.object.name),
+            slot: key.slot.word().into(),
+            value: value.into(),
+            actor: note.actor,
+            since: note.since,
+            reason: note.reason,
+            expires: note.expires,
+            deadline: deadline.map(|at| at.to_string()),
+            probe_disagrees: forced_up.is_some_and(|up| probe_disagrees(world, key, up)),
+        }
+    }
+}
+
+fn probe_disagrees(world: &World<'_>, key: &OverrideKey, up: bool) -> bool {
+    let name = &key.object.name;
+    match key.object.kind {
+        Kind::Check => world.model.check_id(name).is_some_and(|id| {
+            let real = world.view.checks[id.index()].real;
+            (real.is_true() && !up) || (real.is_false() && up)
+        }),
+        Kind::Service => world.model.service_id(name).is_some_and(|id| {
+            let real = world.view.services[id.index()].real;
+            (real == ServiceState::Up && !up) || (real == ServiceState::Down && up)
+        }),
+        _ => false,
+    }
+}
+
+// === impl DrainingDto ===
+
+impl DrainingDto {
+    fn of(world: &World<'_>, id: ServiceId) -> Option<DrainingDto> {
+        let view = &world.view.services[id.index()];
+        if !view.state.is_draining() {
+            return None;
+        }
+        let live = world.snapshot.services.get(id.index());
+        Some(DrainingDto {
+            service: text(&world.model.service(id).name),
+            state: text(view.state.word()),
+            active: live.map_or(view.active, |e| e.live.active.load(std::sync::atomic::Ordering::Relaxed)),
+            drain: DrainDto::of(world, id)?,
+        })
+    }
+}
+
+// === impl ProblemDto ===
+
+impl ProblemDto {
+    /// Errors first, then warnings, then what is only worth knowing.
+    fn all(world: &World<'_>) -> Vec<ProblemDto> {
+        let mut problems = Vec::new();
+        if let Some(why) = &world.status.not_durable {
+            problems.push(problem("error", "appliance", "", None, format!("not saved: {why}"), "status"));
+        }
+        vserver_problems(world, &mut problems);
+        service_problems(world, &mut problems);
+        scenario_problems(world, &mut problems);
+        check_problems(world, &mut problems);
+        let rank = |p: &ProblemDto| ["error", "warning", "info"].iter().position(|s| *s == p.severity);
+        problems.sort_by_key(rank);
+        problems
+    }
+}
+
+fn problem(
+    severity: &str,
+    kind: &str,
+    object: &str,
+    since: Option<String>,
+    text: String,
+    collection: &str,
+) -> ProblemDto {
+    let href = if object.is_empty() {
+        format!("/api/v1/{collection}")
+    } else {
+        format!("/api/v1/{collection}/{}", crate::admin::path_segment(object))
+    };
+    ProblemDto {
+        severity: severity.into(),
+        kind: kind.into(),
+        object: object.into(),
+        since,
+        text,
+        href,
+        hidden_by_force: false,
+    }
+}
+
+fn vserver_problems(world: &World<'_>, problems: &mut Vec<ProblemDto>) {
+    for id in ids(world.model.vservers.len(), VserverId::from_index) {
+        let vserver = world.model.vserver(id);
+        let view = &world.view.vservers[id.index()];
+        let since = Some(view.since.wall.to_string());
+        let mut report = |severity, text: String| {
+            problems.push(problem(severity, "vserver", &vserver.name, since.clone(), text, "vservers"));
+        };
+        match (view.state, view.effective) {
+            (VserverState::Up, _) => {}
+            (VserverState::OutOfService, _) => report("info", "out of service".into()),
+            (VserverState::Down, VserverState::Up) => report("warning", "down; its backup serves".into()),
+            (VserverState::Down, _) => report("error", "down, and so is every backup".into()),
+        }
+        if view.held_down {
+            report("warning", "held down since it failed; `enable` lets it return".into());
+        }
+        let listening = world.snapshot.vservers.get(id.index()).map(|e| e.live.listen.lock().clone());
+        match listening {
+            Some(Listening::Failed { error }) => report("error", format!("does not listen: {error}")),
+            Some(Listening::Bound { address, local: false }) => {
+                report("warning", format!("{} is not an address of this machine", address.ip()));
+            }
+            _ => {}
+        }
+    }
+}
+
+fn service_problems(world: &World<'_>, problems: &mut Vec<ProblemDto>) {
+    for id in ids(world.model.services.len(), ServiceId::from_index) {
+        let service = world.model.service(id);
+        let view = &world.view.services[id.index()];
+        let hidden = view.forced == Some(true) && view.real == ServiceState::Down;
+        let (severity, what) = match view.state {
+            _ if hidden => ("warning", "forced up, and its probe says down".to_owned()),
+            ServiceState::Down if view.forced == Some(false) => ("info", "forced down".to_owned()),
+            ServiceState::Down => ("warning", format!("down: {}", failing_monitors(world, id))),
+            ServiceState::TrofsDown => ("warning", "draining, and its probe says down".to_owned()),
+            ServiceState::Unknown => ("info", "not known yet".to_owned()),
+            _ => continue,
+        };
+        let since = Some(view.since.wall.to_string());
+        let mut found = problem(severity, "service", &service.name, since, what, "services");
+        found.hidden_by_force = hidden;
+        problems.push(found);
+    }
+}
+
+fn failing_monitors(world: &World<'_>, id: ServiceId) -> String {
+    let failing = world.model.service(id).monitors.iter().find_map(|binding| {
+        let view = &world.view.checks[binding.check.index()];
+        let last = view.last.as_ref().filter(|_| view.state.is_false())?;
+        Some(text(&last.detail))
+    });
+    failing.unwrap_or_else(|| "its monitors say so".into())
+}
+
+fn scenario_problems(world: &World<'_>, problems: &mut Vec<ProblemDto>) {
+    for (scenario, view) in world.model.scenarios.iter().zip(&world.view.scenarios) {
+        let since = Some(view.since.to_string());
+        let mut report = |severity, text: &str| {
+            problems.push(problem(severity, "scenario", &scenario.name, since.clone(), text.into(), "scenarios"));
+        };
+        if view.stuck {
+            report("warning", "both directions are on: nothing moves until one of them is changed");
+        }
+        if view.oscillating {
+            report("warning", "too many automatic commits in a short time: held in its state");
+        }
+        if view.ready_to_return {
+            report("info", "ready to return; a person brings it back");
+        }
+    }
+}
+
+fn check_problems(world: &World<'_>, problems: &mut Vec<ProblemDto>) {
+    for (check, view) in world.model.checks.iter().zip(&world.view.checks) {
+        let user = check.origin == crate::model::check::Origin::User;
+        if user && view.state.is_false() {
+            let detail = view.last.as_ref().map_or_else(String::new, |s| format!(": {}", s.detail));
+            let since = Some(view.since.wall.to_string());
+            let what = format!("{}{detail}", up_down(view.state));
+            problems.push(problem("warning", "check", &check.name, since, what, "checks"));
+        }
+    }
+}
+
+// === impl JournalEntryDto ===
+
+impl JournalEntryDto {
+    pub fn of(entry: JournalEntry) -> JournalEntryDto {
+        JournalEntryDto {
+            number: entry.number,
+            at: entry.at.to_string(),
+            kind: text(&entry.kind),
+            object: text(&entry.object),
+            actor: text(&entry.actor),
+            body: entry.body,
+            hash: text(&entry.hash),
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Virtual servers.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use super::{NoteDto, admin_word, text};
+use crate::config::units::format_duration;
+use crate::control::World;
+use crate::model::id::{Kind, VserverId};
+use crate::model::state::{NewClients, ServiceState, Slot};
+use crate::model::vserver::{PersistenceKind, Spillover};
+use crate::snapshot::live::Listening;
+
+dto! {
+    /// A load-balancing virtual server.
+    pub struct VserverDto {
+        pub name: String,
+        /// `HTTP` or `TCP`.
+        pub r#type: String,
+        /// Where it listens, with the real port where 0 was asked; null: reachable as a backup only.
+        pub address: Option<String>,
+        /// Whether the address is on this machine; null without an address or while it is not bound.
+        pub address_local: Option<bool>,
+        /// Why it does not listen.
+        pub listen_error: Option<String>,
+        /// `UP`, `DOWN` or `OFS`.
+        pub state: String,
+        /// UP as soon as it or one of its backup chain is UP.
+        pub effective_state: String,
+        /// `ENABLED` or `DISABLED`.
+        pub admin: String,
+        /// When the state was entered.
+        pub since: String,
+        /// Share of weights UP in percent; what is out of service does not count.
+        pub health: u8,
+        /// Where a new client goes: `own`, `backup` or `refused`.
+        pub new_clients: String,
+        /// The backup that takes new clients now.
+        pub active_backup: Option<String>,
+        /// Out by `disable_primary_on_down` until someone enables it.
+        pub held_down: bool,
+        /// `LEASTCONNECTION`, `ROUNDROBIN`.
+        pub lb_method: String,
+        /// `COOKIEINSERT`, `SOURCEIP` or `NONE`.
+        pub persistence: String,
+        /// How long persistence lasts; `0s`: as long as the browser keeps its cookie.
+        pub persistence_timeout: Option<String>,
+        /// The configured backup.
+        pub backup: Option<String>,
+        /// All backups, in the order in which they are tried.
+        pub chain: Vec<String>,
+        /// Percent of weights UP, below which new clients go to the backup.
+        pub spillover_threshold: Option<u8>,
+        /// Services, then members of groups, in the order of the configuration.
+        pub members: Vec<VserverMemberDto>,
+        /// Who disabled it.
+        pub disabled_by: Option<NoteDto>,
+        /// Open client connections.
+        pub connections: u32,
+        /// Since start.
+        pub requests_total: u64,
+        /// New clients sent to the backup, since start.
+        pub spilled_total: u64,
+        /// Refused because nothing was usable, since start.
+        pub refused_total: u64,
+    }
+
+    /// A service as a member of a virtual server.
+    pub struct VserverMemberDto {
+        pub service: String,
+        pub weight: u32,
+        /// As of a service.
+        pub state: String,
+        /// As of a service.
+        pub active: u32,
+        /// Whether it gets new clients.
+        pub eligible: bool,
+        /// Why it gets none.
+        pub why_not: Option<String>,
+    }
+}
+
+// === impl VserverDto ===
+
+impl VserverDto {
+    pub fn of(world: &World<'_>, id: VserverId) -> VserverDto {
+        let vserver = world.model.vserver(id);
+        let view = &world.view.vservers[id.index()];
+        let live = world.snapshot.vservers.get(id.index()).map(|e| &e.live);
+        let listening = live.map(|l| l.listen.lock().clone()).unwrap_or_default();
+        let name_of = |v: VserverId| text(&world.model.vserver(v).name);
+        let disabled_by = NoteDto::find(world, Kind::Vserver, &vserver.name, Slot::Admin);
+        let (new_clients, active_backup) = match view.new_clients {
+            NewClients::Own => ("own", None),
+            NewClients::Backup(backup) => ("backup", Some(name_of(backup))),
+            NewClients::Refused => ("refused", None),
+        };
+        VserverDto {
+            name: text(&vserver.name),
+            r#type: text(vserver.protocol.word()),
+            address: match &listening {
+                Listening::Bound { address, .. } => Some(address.to_string()),
+                _ => vserver.address.map(|a| a.to_string()),
+            },
+            address_local: match &listening {
+                Listening::Bound { local, .. } => Some(*local),
+                _ => None,
+            },
+            listen_error: match &listening {
+                Listening::Failed { error } => Some(error.clone()),
+                _ => None,
+            },
+            state: text(view.state.word()),
+            effective_state: text(view.effective.word()),
+            admin: admin_word(disabled_by.is_none()),
+            since: view.since.wall.to_string(),
+            health: view.health_percent,
+            new_clients: new_clients.into(),
+            active_backup,
+            held_down: view.held_down,
+            lb_method: text(vserver.method.word()),
+            persistence: persistence_word(vserver.persistence.as_ref().map(|p| &p.kind)).into(),
+            persistence_timeout: vserver.persistence.as_ref().map(|p| format_duration(p.timeout)),
+            backup: vserver.backup.map(name_of),
+            chain: world.model.backup_chain(id).map(name_of).collect(),
+            spillover_threshold: vserver.spillover.as_ref().map(|s| match s {
+                Spillover::Health { threshold } => *threshold,
+            }),
+            members: vserver.members.iter().map(|m| VserverMemberDto::of(world, m)).collect(),
+            disabled_by,
+            connections: live.map_or(0, |l| l.connections.load(Relaxed)),
+            requests_total: live.map_or(0, |l| l.requests_total.load(Relaxed)),
+            spilled_total: live.map_or(0, |l| l.spilled_total.load(Relaxed)),
+            refused_total: live.map_or(0, |l| l.refused_total.load(Relaxed)),
+        }
+    }
+}
+
+fn persistence_word(kind: Option<&PersistenceKind>) -> &'static str {
+    match kind {
+        Some(PersistenceKind::CookieInsert { .. }) => "COOKIEINSERT",
+        Some(PersistenceKind::SourceIp { .. }) => "SOURCEIP",
+        None => "NONE",
+    }
+}
+
+// === impl VserverMemberDto ===
+
+impl VserverMemberDto {
+    fn of(world: &World<'_>, member: &crate::model::vserver::Member) -> VserverMemberDto {
+        let view = &world.view.services[member.service.index()];
+        let live = world.snapshot.services.get(member.service.index()).map(|e| &e.live);
+        let why_not = match view.state {
+            ServiceState::Up => None,
+            ServiceState::Down => Some("its monitors say down"),
+            ServiceState::Unknown => Some("no probe result yet"),
+            ServiceState::OutOfService => Some("out of service"),
+            ServiceState::Trofs => Some("draining: persistent clients only"),
+            ServiceState::TrofsDown => Some("draining, and its monitors say down"),
+        };
+        VserverMemberDto {
+            service: text(&world.model.service(member.service).name),
+            weight: member.weight,
+            state: text(view.state.word()),
+            active: live.map_or(view.active, |l| l.active.load(Relaxed)),
+            eligible: view.state == ServiceState::Up,
+            why_not: why_not.map(text),
+        }
+    }
+}

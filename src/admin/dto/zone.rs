@@ -1,0 +1,134 @@
+//! Zones and their steered RRsets.
+
+use super::text;
+use crate::config::units::format_duration;
+use crate::control::World;
+use crate::model::zone::{OnEmpty, Rrset, SelectMethod, Zone};
+
+dto! {
+    /// A zone.
+    pub struct ZoneDto {
+        pub name: String,
+        /// Of records that say none.
+        pub ttl: String,
+        pub serial: u32,
+        /// Records that no scenario steers, the SOA included.
+        pub static_records: u32,
+        pub rrsets: Vec<RrsetDto>,
+    }
+
+    /// A steered RRset.
+    pub struct RrsetDto {
+        /// Its key in the configuration: `www A`.
+        pub name: String,
+        /// Absolute: `www.example.test.`
+        pub owner: String,
+        pub r#type: String,
+        pub ttl: u32,
+        /// `serve_all`, `other_set`, `static`, `last_good`, `nodata` or `servfail`.
+        pub on_empty: String,
+        /// `ordered`, `weighted`, `roundrobin` or `hash`.
+        pub select: String,
+        /// How many records an answer holds; null: all.
+        pub answers_max: Option<u32>,
+        /// In the order of the configuration.
+        pub records: Vec<RecordDto>,
+        pub datacenter: Option<String>,
+        /// What a query is answered now, before selection by weight.
+        pub answers: Vec<AnswerDto>,
+    }
+
+    /// A record of a steered RRset.
+    pub struct RecordDto {
+        /// As configured.
+        pub data: String,
+        /// Left out while this scenario is active; `S!`: while it is inactive.
+        pub cond: Option<String>,
+        /// Member of the DR set of this scenario.
+        pub drCond: Option<String>,
+        /// A term; false leaves the record out.
+        pub check: Option<String>,
+        /// The value of `check` now: `true`, `false` or `unknown`.
+        pub check_value: Option<String>,
+        pub enabled: bool,
+        pub weight: u32,
+        pub datacenter: Option<String>,
+    }
+
+    /// A record that is answered now.
+    pub struct AnswerDto {
+        pub data: String,
+        pub datacenter: Option<String>,
+    }
+}
+
+// === impl ZoneDto ===
+
+impl ZoneDto {
+    pub fn of(world: &World<'_>, zone: &Zone) -> ZoneDto {
+        ZoneDto {
+            name: text(&zone.name),
+            ttl: format_duration(zone.ttl),
+            serial: zone.soa.serial,
+            static_records: zone.records.len() as u32,
+            rrsets: zone.rrsets.iter().map(|r| RrsetDto::of(world, r)).collect(),
+        }
+    }
+}
+
+// === impl RrsetDto ===
+
+impl RrsetDto {
+    fn of(world: &World<'_>, rrset: &Rrset) -> RrsetDto {
+        RrsetDto {
+            name: text(&rrset.key),
+            owner: rrset.owner.to_string(),
+            r#type: rrset.rtype.to_string(),
+            ttl: rrset.ttl,
+            on_empty: on_empty_word(&rrset.on_empty).into(),
+            select: select_word(rrset.select.method).into(),
+            answers_max: rrset.select.answers,
+            records: rrset.records.iter().map(|r| RecordDto::of(world, r)).collect(),
+            datacenter: rrset.datacenter.as_deref().map(text),
+            answers: Vec::new(),
+        }
+    }
+}
+
+fn on_empty_word(on_empty: &OnEmpty) -> &'static str {
+    match on_empty {
+        OnEmpty::ServeAll => "serve_all",
+        OnEmpty::OtherSet => "other_set",
+        OnEmpty::Static(_) => "static",
+        OnEmpty::LastGood => "last_good",
+        OnEmpty::NoData => "nodata",
+        OnEmpty::ServFail => "servfail",
+    }
+}
+
+fn select_word(method: SelectMethod) -> &'static str {
+    match method {
+        SelectMethod::Ordered => "ordered",
+        SelectMethod::Weighted => "weighted",
+        SelectMethod::RoundRobin => "roundrobin",
+        SelectMethod::Hash => "hash",
+    }
+}
+
+// === impl RecordDto ===
+
+impl RecordDto {
+    fn of(world: &World<'_>, record: &crate::model::zone::Record) -> RecordDto {
+        let scenario = |id: crate::model::id::ScenarioId| text(&world.model.scenario(id).name);
+        RecordDto {
+            data: text(&record.data),
+            cond: record.cond.map(|(id, inverse)| scenario(id) + if inverse { "!" } else { "" }),
+            drCond: record.dr_cond.map(scenario),
+            check: record.check.map(|id| text(&world.model.watched_term(id).text)),
+            check_value: record.check.map(|id| text(world.view.watched[id.index()].word())),
+            enabled: record.enabled,
+            weight: record.weight,
+            datacenter: record.datacenter.as_deref().map(text),
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Errors as problem documents (RFC 9457): whose fault, whether to retry, what to do. Every error that leaves is one,
+//! also for paths that do not exist and methods that are not allowed.
+
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde_json::{Map, Value, json};
+
+use crate::config;
+use crate::control::Refusal;
+
+/// A problem document. `code` is stable and for programs, `detail` is for people.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Problem {
+    pub status: StatusCode,
+    pub code: &'static str,
+    pub detail: String,
+    /// Further members of the document.
+    pub members: Map<String, Value>,
+    pub headers: Vec<(HeaderName, HeaderValue)>,
+}
+
+// === impl Problem ===
+
+impl Problem {
+    pub fn new(status: StatusCode, code: &'static str, detail: impl Into<String>) -> Problem {
+        Problem { status, code, detail: detail.into(), members: Map::new(), headers: Vec::new() }
+    }
+
+    pub fn bad_request(detail: impl Into<String>) -> Problem {
+        Problem::new(StatusCode::BAD_REQUEST, "invalid_request", detail)
+    }
+
+    pub fn forbidden(detail: impl Into<String>) -> Problem {
+        Problem::new(StatusCode::FORBIDDEN, "forbidden", detail)
+    }
+
+    /// No such object; `known` are the names that exist.
+    pub fn unknown_object<'a>(noun: &str, name: &str, known: impl IntoIterator<Item = &'a str>) -> Problem {
+        let problem = Problem::new(StatusCode::NOT_FOUND, "unknown_object", format!("no {noun} is named `{name}`"));
+        problem.meaning(super::nearest(name, known))
+    }
+
+    pub fn not_in_this_build(what: &str) -> Problem {
+        Problem::new(StatusCode::NOT_IMPLEMENTED, "not_in_this_build", format!("not available in this build: {what}"))
+    }
+
+    /// Nothing is wrong with the request: try again.
+    pub fn busy(detail: impl Into<String>) -> Problem {
+        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "busy", detail)
+            .header(header::RETRY_AFTER, HeaderValue::from_static("1"))
+    }
+
+    /// The nearest known spelling, in the sentence and as the member `did_you_mean`.
+    pub fn meaning(mut self, meant: Option<&str>) -> Problem {
+        if let Some(meant) = meant {
+            self.detail += &format!("; did you mean `{meant}`?");
+            self.members.insert("did_you_mean".into(), meant.into());
+        }
+        self
+    }
+
+    pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Problem {
+        self.headers.push((name, value));
+        self
+    }
+
+    pub fn member(mut self, name: &str, value: Value) -> Problem {
+        self.members.insert(name.into(), value);
+        self
+    }
+
+    pub fn document(&self) -> Value {
+        let mut document = json!({
+            "type": format!("urn:bascule:problem:{}", self.code),
+            "title": self.status.canonical_reason().unwrap_or("Error"),
+            "status": self.status.as_u16(),
+            "code": self.code,
+            "detail": self.detail,
+        });
+        let object = document.as_object_mut().expect("it is written as an object");
+        object.extend(self.members.clone());
+        document
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let body = self.document().to_string();
+        let mut response = (self.status, [(header::CONTENT_TYPE, "application/problem+json")], body).into_response();
+        response.headers_mut().extend(self.headers.into_iter().map(|(name, value)| (name, value)));
+        response
+    }
+}
+
+/// The map from refusals to status codes; total, so that a new refusal must choose.
+impl From<Refusal> for Problem {
+    fn from(refusal: Refusal) -> Problem {
+        let detail = refusal.to_string();
+        match refusal {
+            Refusal::Unknown(object) => Problem::unknown_object(&spoken(object.kind.word()), &object.name, []),
+            Refusal::WouldBeStuck(_) => Problem::new(StatusCode::CONFLICT, "would_be_stuck", detail),
+            Refusal::Conflict(_) => Problem::new(StatusCode::CONFLICT, "conflict", detail),
+            Refusal::Invalid(_) => Problem::bad_request(detail),
+            Refusal::BadConfig(problems) => bad_config(&problems),
+            Refusal::Disk(_) => Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "disk", detail),
+            Refusal::NotInThisBuild(what) => Problem::not_in_this_build(&what),
+            Refusal::Stopping => {
+                let problem = Problem::new(StatusCode::SERVICE_UNAVAILABLE, "stopping", detail);
+                problem.header(header::RETRY_AFTER, HeaderValue::from_static("5"))
+            }
+        }
+    }
+}
+
+/// `service_group` as people say it.
+pub(crate) fn spoken(word: &str) -> String {
+    word.replace('_', " ")
+}
+
+fn bad_config(problems: &[config::Problem]) -> Problem {
+    let list: Vec<Value> = problems.iter().map(config_problem).collect();
+    let first = problems.first().map_or_else(String::new, |p| format!(", the first: {p}"));
+    let detail = format!("the configuration has {} problems and changes nothing{first}", problems.len());
+    Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "bad_config", detail).member("problems", list.into())
+}
+
+/// A problem of a configuration as JSON, for REST and for `check --format json`.
+pub(crate) fn config_problem(problem: &config::Problem) -> Value {
+    json!({
+        "file": &*problem.file,
+        "line": problem.line,
+        "column": problem.column,
+        "severity": match problem.severity {
+            config::Severity::Error => "error",
+            config::Severity::Warning => "warning",
+        },
+        "path": problem.path,
+        "what": problem.what,
+        "did_you_mean": problem.did_you_mean,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::id::{Kind, ObjectRef};
+
+    #[test]
+    fn every_refusal_has_a_status_and_a_code() {
+        let cases = [
+            (Refusal::Unknown(ObjectRef::new(Kind::ServiceGroup, "x")), 404, "unknown_object"),
+            (Refusal::WouldBeStuck("send x".into()), 409, "would_be_stuck"),
+            (Refusal::Conflict("c".into()), 409, "conflict"),
+            (Refusal::Invalid("i".into()), 400, "invalid_request"),
+            (Refusal::BadConfig(Vec::new()), 422, "bad_config"),
+            (Refusal::Disk("d".into()), 500, "disk"),
+            (Refusal::NotInThisBuild("n".into()), 501, "not_in_this_build"),
+            (Refusal::Stopping, 503, "stopping"),
+        ];
+        for (refusal, status, code) in cases {
+            let document = Problem::from(refusal).document();
+            assert_eq!((document["status"].as_u64(), document["code"].as_str()), (Some(status), Some(code)));
+        }
+    }
+
+    #[test]
+    fn an_unknown_name_comes_with_the_nearest_one() {
+        let document = Problem::unknown_object("service", "wbe1", ["web1", "pg1"]).document();
+        assert_eq!(document["did_you_mean"], "web1");
+        assert_eq!(document["detail"], "no service is named `wbe1`; did you mean `web1`?");
+    }
+}

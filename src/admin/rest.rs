@@ -1,0 +1,22 @@
+//! The handlers of `/api/v1`, by what they do.
+
+mod absent;
+mod acts;
+mod audit;
+mod collections;
+mod config;
+mod explain;
+mod whoami;
+
+use super::route::Route;
+
+pub(crate) fn routes() -> Vec<Route> {
+    let mut routes = collections::routes();
+    routes.extend(acts::routes());
+    routes.extend(audit::routes());
+    routes.extend(config::routes());
+    routes.extend(explain::routes());
+    routes.extend(whoami::routes());
+    routes.extend(absent::routes());
+    routes
+}

@@ -1,0 +1,53 @@
+//! What the contract names and this build lacks: each path answers 501 and says what is missing.
+
+use axum::http::Method;
+
+use super::super::route::Route;
+
+const BY_OBJECT: &str = "configuration object by object; PUT /api/v1/config replaces the whole";
+
+const COLLECTIONS: [&str; 11] = [
+    "vservers",
+    "services",
+    "service-groups",
+    "servers",
+    "checks",
+    "scenarios",
+    "datacenters",
+    "zones",
+    "triggers",
+    "queries",
+    "switches",
+];
+
+pub(crate) fn routes() -> Vec<Route> {
+    let mut routes = Vec::new();
+    for collection in COLLECTIONS {
+        let one = format!("/api/v1/{collection}/{{name}}");
+        routes.push(Route::not_in_this_build(Method::POST, format!("/api/v1/{collection}"), BY_OBJECT));
+        routes.push(Route::not_in_this_build(Method::PATCH, one.clone(), BY_OBJECT));
+        routes.push(Route::not_in_this_build(Method::DELETE, one, BY_OBJECT));
+    }
+    for (method, path, what) in [
+        (Method::GET, "/api/v1/connections", "the list of connections"),
+        (Method::DELETE, "/api/v1/connections/{id}", "ending a connection"),
+        (Method::POST, "/api/v1/services/{name}/kick", "ending the connections of a service"),
+        (Method::POST, "/api/v1/scenarios/{name}/guard", "approval of a guard by a person"),
+        (Method::GET, "/api/v1/outbox", "the outbox: triggers are not delivered"),
+        (Method::POST, "/api/v1/outbox/{id}/replay", "the outbox: triggers are not delivered"),
+        (Method::POST, "/api/v1/triggers/{name}/test", "delivery of triggers"),
+        (Method::POST, "/api/v1/explain/request", "explaining a request"),
+        (Method::GET, "/api/v1/history", "history of metrics"),
+        (Method::GET, "/api/v1/timeline", "the timeline of incidents"),
+        (Method::GET, "/api/v1/datacenter-pairs", "the list of data-centre pairs; their scenarios are in /scenarios"),
+        (Method::POST, "/api/v1/login", "sessions; use HTTP Basic"),
+        (Method::POST, "/api/v1/logout", "sessions; use HTTP Basic"),
+        (Method::GET, "/", "the dashboard; the API is at /api/v1/openapi.json"),
+    ] {
+        routes.push(Route::not_in_this_build(method, path, what));
+    }
+    for method in [Method::GET, Method::POST, Method::PUT, Method::DELETE] {
+        routes.push(Route::not_in_this_build(method, "/nitro/v1/{*path}", "NITRO; use /api/v1"));
+    }
+    routes
+}

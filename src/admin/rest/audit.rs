@@ -1,0 +1,103 @@
+//! The journal, and the transitions of a scenario out of it.
+
+use axum::Json;
+use axum::extract::State;
+use serde_json::Value;
+
+use super::super::App;
+use super::super::body::{Field, FieldKind, Params, field};
+use super::super::dto::{Items, JournalEntryDto, TransitionDto};
+use super::super::problem::Problem;
+use super::super::route::{Route, Segments};
+use crate::control::{JournalEntry, JournalQuery};
+use crate::model::time::Wall;
+
+const SINCE: Field = field("since", FieldKind::Time, "Not before: a time, or a duration back from now.");
+const UNTIL: Field = field("until", FieldKind::Time, "Not after: a time, or a duration back from now.");
+const LIMIT: Field = field("limit", FieldKind::Integer, "At most this many, 1 to 10000; default 1000.");
+
+const JOURNAL: &[Field] = &[
+    SINCE,
+    UNTIL,
+    field("scenario", FieldKind::Text, "Only entries of this scenario."),
+    field("actor", FieldKind::Text, "Only entries of this actor."),
+    field("kind", FieldKind::Text, "Only entries of this kind."),
+    field("after", FieldKind::Integer, "Only entries after this number: the way to page on."),
+    LIMIT,
+    field("newest_first", FieldKind::Flag, "Newest first; oldest first where absent."),
+];
+
+const TRANSITIONS: &[Field] = &[SINCE, UNTIL, LIMIT];
+
+pub(crate) fn routes() -> Vec<Route> {
+    vec![
+        Route::get("/api/v1/journal", "What happened, oldest first", journal)
+            .query(JOURNAL)
+            .answers::<Items<JournalEntryDto>>(),
+        Route::get("/api/v1/scenarios/{name}/transitions", "Every commit of a scenario, oldest first", transitions)
+            .query(TRANSITIONS)
+            .answers::<Items<TransitionDto>>(),
+    ]
+}
+
+async fn journal(State(app): State<App>, params: Params) -> Result<Json<Items<JournalEntryDto>>, Problem> {
+    let now = app.read(|world| world.now.wall).await?;
+    let text = |name| params.get(name).map(Into::into);
+    let query = JournalQuery {
+        scenario: text("scenario"),
+        actor: text("actor"),
+        kind: text("kind"),
+        after: params.integer("after")?,
+        newest_first: params.flag("newest_first")?,
+        ..span(&params, now)?
+    };
+    let entries = app.handle().journal(query).await?;
+    Ok(Json(Items { items: entries.into_iter().map(JournalEntryDto::of).collect() }))
+}
+
+async fn transitions(
+    State(app): State<App>,
+    names: Segments,
+    params: Params,
+) -> Result<Json<Items<Value>>, Problem> {
+    let scenario = names.first().to_owned();
+    let now = app.read(move |world| match world.model.scenario_id(&scenario) {
+        Some(_) => Ok(world.now.wall),
+        None => {
+            let known = world.model.scenarios.iter().map(|s| &*s.name);
+            Err(Problem::unknown_object("scenario", &scenario, known))
+        }
+    });
+    let query = JournalQuery {
+        scenario: Some(names.first().into()),
+        kind: Some("transition".into()),
+        ..span(&params, now.await??)?
+    };
+    let entries = app.handle().journal(query).await?;
+    Ok(Json(Items { items: entries.into_iter().map(transition).collect() }))
+}
+
+/// A transition as the journal keeps it, with the entry's number and hash.
+fn transition(entry: JournalEntry) -> Value {
+    let mut body = entry.body;
+    if let Some(members) = body.as_object_mut() {
+        members.insert("entry".into(), entry.number.into());
+        members.insert("hash".into(), entry.hash.to_string().into());
+    }
+    body
+}
+
+/// `since`, `until` and `limit`.
+fn span(params: &Params, now: Wall) -> Result<JournalQuery, Problem> {
+    let limit = match params.integer("limit")? {
+        Some(limit @ 1..=10_000) => Some(limit as u32),
+        Some(_) => return Err(Problem::bad_request("`limit` is 1 to 10000")),
+        None => None,
+    };
+    Ok(JournalQuery {
+        since: params.time("since", now)?,
+        until: params.time("until", now)?,
+        limit,
+        ..JournalQuery::default()
+    })
+}

@@ -1,0 +1,152 @@
+//! State and statistics: GET on the collections and on their members.
+
+use axum::Json;
+use axum::extract::State;
+use serde::Serialize;
+
+use super::super::App;
+use super::super::body::{Field, FieldKind, Params, field};
+use super::super::dto::{
+    CheckDto, DatacenterDto, Items, QueryDto, ScenarioDto, Schema, ServerDto, ServiceDto, ServiceGroupDto, StatusDto,
+    SwitchDto, TriggerDto, VserverDto, ZoneDto,
+};
+use super::super::problem::Problem;
+use super::super::route::{Route, Segments};
+use crate::control::World;
+use crate::model::Model;
+use crate::model::id::{
+    CheckId, DatacenterId, GroupId, QueryId, ScenarioId, ServerId, ServiceId, SwitchId, TriggerId, VserverId,
+};
+
+const PAGE: &[Field] = &[
+    field("limit", FieldKind::Integer, "At most this many items; all where absent."),
+    field("offset", FieldKind::Integer, "Skip this many items."),
+];
+
+/// A kind of object: where it stands in the model and how one is shown.
+struct Collection<D> {
+    path: &'static str,
+    noun: &'static str,
+    names: fn(&Model) -> Vec<&str>,
+    show: fn(&World<'_>, usize) -> D,
+}
+
+/// `names!(services)`: the names of a table of the model, in its order.
+macro_rules! names {
+    ($table:ident) => {
+        |model| model.$table.iter().map(|object| &*object.name).collect()
+    };
+}
+
+pub(crate) fn routes() -> Vec<Route> {
+    let mut routes = vec![
+        Route::get("/api/v1/status", "The appliance: configuration, overrides, draining, problems", status)
+            .answers::<StatusDto>(),
+    ];
+    routes.extend(collection(Collection {
+        path: "vservers",
+        noun: "vserver",
+        names: names!(vservers),
+        show: |world, at| VserverDto::of(world, VserverId::from_index(at)),
+    }));
+    routes.extend(collection(Collection {
+        path: "services",
+        noun: "service",
+        names: names!(services),
+        show: |world, at| ServiceDto::of(world, ServiceId::from_index(at)),
+    }));
+    routes.extend(collection(Collection {
+        path: "service-groups",
+        noun: "service group",
+        names: names!(groups),
+        show: |world, at| ServiceGroupDto::of(world, GroupId::from_index(at)),
+    }));
+    routes.extend(collection(Collection {
+        path: "servers",
+        noun: "server",
+        names: names!(servers),
+        show: |world, at| ServerDto::of(world, ServerId::from_index(at)),
+    }));
+    routes.extend(collection(Collection {
+        path: "checks",
+        noun: "check",
+        names: names!(checks),
+        show: |world, at| CheckDto::of(world, CheckId::from_index(at)),
+    }));
+    routes.extend(collection(Collection {
+        path: "scenarios",
+        noun: "scenario",
+        names: names!(scenarios),
+        show: |world, at| ScenarioDto::of(world, ScenarioId::from_index(at)),
+    }));
+    routes.extend(collection(Collection {
+        path: "datacenters",
+        noun: "data centre",
+        names: names!(datacenters),
+        show: |world, at| DatacenterDto::of(world, DatacenterId::from_index(at)),
+    }));
+    routes.extend(collection(Collection {
+        path: "zones",
+        noun: "zone",
+        names: names!(zones),
+        show: |world, at| ZoneDto::of(world, &world.model.zones[at]),
+    }));
+    routes.extend(collection(Collection {
+        path: "triggers",
+        noun: "trigger",
+        names: names!(triggers),
+        show: |world, at| TriggerDto::of(world, TriggerId::from_index(at)),
+    }));
+    routes.extend(collection(Collection {
+        path: "queries",
+        noun: "query",
+        names: names!(queries),
+        show: |world, at| QueryDto::of(world, QueryId::from_index(at)),
+    }));
+    routes.extend(collection(Collection {
+        path: "switches",
+        noun: "switch",
+        names: names!(switches),
+        show: |world, at| SwitchDto::of(world, SwitchId::from_index(at)),
+    }));
+    routes
+}
+
+async fn status(State(app): State<App>) -> Result<Json<StatusDto>, Problem> {
+    app.read(StatusDto::of).await.map(Json)
+}
+
+/// The two routes of a kind: all of it, and one by name.
+fn collection<D>(collection: Collection<D>) -> [Route; 2]
+where
+    D: Schema + Serialize + Send + 'static,
+{
+    let Collection { path, noun, names, show } = collection;
+    let all = move |State(app): State<App>, params: Params| async move {
+        let (offset, limit) = (params.integer("offset")?.unwrap_or(0), params.integer("limit")?.unwrap_or(u64::MAX));
+        let (offset, limit) = (saturated(offset), saturated(limit));
+        let items = app.read(move |world| {
+            let count = names(world.model).len();
+            (0..count).skip(offset).take(limit).map(|at| show(world, at)).collect()
+        });
+        Ok::<_, Problem>(Json(Items { items: items.await? }))
+    };
+    let one = move |State(app): State<App>, segments: Segments| async move {
+        let found = app.read(move |world| {
+            let known = names(world.model);
+            match known.iter().position(|name| *name == segments.first()) {
+                Some(at) => Ok(show(world, at)),
+                None => Err(Problem::unknown_object(noun, segments.first(), known)),
+            }
+        });
+        found.await?.map(Json)
+    };
+    [
+        Route::get(format!("/api/v1/{path}"), &format!("Every {noun}"), all).query(PAGE).answers::<Items<D>>(),
+        Route::get(format!("/api/v1/{path}/{{name}}"), &format!("One {noun}"), one).answers::<D>(),
+    ]
+}
+
+fn saturated(number: u64) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}

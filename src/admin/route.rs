@@ -1,0 +1,227 @@
+//! The one table of routes, and the router made of it.
+
+use axum::Router;
+use axum::extract::{FromRequestParts, Path, Request, State};
+use axum::handler::Handler;
+use axum::http::request::Parts;
+use axum::http::{Method, StatusCode, Uri};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodFilter, MethodRouter, on};
+use serde_json::{Map, Value};
+
+use super::App;
+use super::auth::{self, Access, Caller, Head, Peer};
+use super::body::{Field, Params};
+use super::dto::Schema;
+use super::problem::Problem;
+use super::rest;
+
+/// A method and a path: who may call it, what it reads, what it answers, who carries it out.
+pub(crate) struct Route {
+    pub method: Method,
+    pub path: String,
+    pub access: Access,
+    pub summary: String,
+    pub query: &'static [Field],
+    pub body: Reads,
+    pub answer: Answer,
+    handler: MethodRouter<App>,
+}
+
+/// What a request carries.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Reads {
+    Nothing,
+    /// A JSON object with these members, all optional unless the text says otherwise.
+    Fields(&'static [Field]),
+    /// A configuration in TOML or JSON.
+    Config,
+}
+
+/// What a good request is answered.
+#[derive(Clone, Copy)]
+pub(crate) enum Answer {
+    Json(fn(&mut Map<String, Value>) -> Value),
+    /// The object after an act, with `generation`, and with `warnings` and `still_draining` where there are any.
+    Changed(fn(&mut Map<String, Value>) -> Value),
+    /// Text of this media type.
+    Text(&'static str),
+    /// In the contract and not in this build: 501.
+    NotInThisBuild,
+}
+
+/// The parameters of the path, decoded.
+#[derive(Debug, Clone)]
+pub(crate) struct Segments(pub Vec<String>);
+
+/// What stands before a handler.
+#[derive(Clone)]
+struct Gate {
+    app: App,
+    access: Access,
+    query: &'static [Field],
+}
+
+/// Everything that can be called.
+pub(crate) fn table() -> Vec<Route> {
+    let mut routes = super::health::routes();
+    routes.extend(rest::routes());
+    routes.push(super::metrics::route());
+    routes.push(super::events::route());
+    routes.push(super::openapi::route());
+    routes
+}
+
+pub(crate) fn router(app: App) -> Router {
+    let mut router = Router::new();
+    for route in table() {
+        let gate = Gate { app: app.clone(), access: route.access, query: route.query };
+        router = router.route(&route.path, route.handler.route_layer(from_fn_with_state(gate, guard)));
+    }
+    router.fallback(no_such_path).method_not_allowed_fallback(method_not_allowed).with_state(app)
+}
+
+/// Lets a request through to its handler: who calls, may they, are the parameters known.
+async fn guard(State(gate): State<Gate>, mut request: Request, next: Next) -> Response {
+    match admit(&gate, &mut request).await {
+        Ok(()) => next.run(request).await,
+        Err(problem) => problem.into_response(),
+    }
+}
+
+async fn admit(gate: &Gate, request: &mut Request) -> Result<(), Problem> {
+    if gate.access != Access::Public {
+        let peer = request.extensions().get::<Peer>().copied();
+        let peer = peer.ok_or_else(|| Problem::forbidden("the caller is not known"))?;
+        let head = Head { method: request.method(), uri: request.uri(), headers: request.headers() };
+        let snapshot = gate.app.handle().snapshot();
+        let caller = auth::authenticate(peer, head, &snapshot.model.admin, &gate.app.0.verifier).await?;
+        auth::authorize(caller.role, gate.access)?;
+        request.extensions_mut().insert(caller);
+    }
+    let query = request.uri().query().unwrap_or_default().to_owned();
+    if !query.is_empty() {
+        Params::parse(&query)?.check(gate.query)?;
+    }
+    Ok(())
+}
+
+async fn no_such_path(uri: Uri) -> Problem {
+    let known: Vec<String> = table().into_iter().map(|r| r.path).collect();
+    let problem = Problem::new(StatusCode::NOT_FOUND, "no_such_path", format!("nothing is at {}", uri.path()));
+    let deep = uri.path().starts_with("/api/v1/") && uri.path().split('/').count() > 5;
+    if deep {
+        return Problem { detail: problem.detail.clone() + "; a `/` inside a name is written %2F", ..problem };
+    }
+    problem.meaning(super::nearest(uri.path(), known.iter().filter(|p| !p.contains('{')).map(|p| &p[..])))
+}
+
+async fn method_not_allowed(method: Method, uri: Uri) -> Problem {
+    let detail = format!("{method} is not allowed at {}", uri.path());
+    Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", detail)
+}
+
+// === impl Route ===
+
+impl Route {
+    fn new<H, T>(method: Method, path: impl Into<String>, access: Access, summary: &str, handler: H) -> Route
+    where
+        H: Handler<T, App>,
+        T: 'static,
+    {
+        let filter = MethodFilter::try_from(method.clone()).expect("a method that axum routes");
+        Route {
+            method,
+            path: path.into(),
+            access,
+            summary: summary.into(),
+            query: &[],
+            body: Reads::Nothing,
+            answer: Answer::NotInThisBuild,
+            handler: on(filter, handler),
+        }
+    }
+
+    /// GET, for every role.
+    pub fn get<H: Handler<T, App>, T: 'static>(path: impl Into<String>, summary: &str, handler: H) -> Route {
+        Route::new(Method::GET, path, Access::Read, summary, handler)
+    }
+
+    pub fn post<H: Handler<T, App>, T: 'static>(
+        path: impl Into<String>,
+        access: Access,
+        summary: &str,
+        handler: H,
+    ) -> Route {
+        Route::new(Method::POST, path, access, summary, handler)
+    }
+
+    pub fn put<H: Handler<T, App>, T: 'static>(
+        path: impl Into<String>,
+        access: Access,
+        summary: &str,
+        handler: H,
+    ) -> Route {
+        Route::new(Method::PUT, path, access, summary, handler)
+    }
+
+    /// In the contract and not in this build.
+    pub fn not_in_this_build(method: Method, path: impl Into<String>, what: &'static str) -> Route {
+        let refuse = move || async move { Problem::not_in_this_build(what) };
+        Route::new(method, path, Access::Read, what, refuse).query(super::body::ANY)
+    }
+
+    pub fn public(self) -> Route {
+        Route { access: Access::Public, ..self }
+    }
+
+    pub fn query(self, query: &'static [Field]) -> Route {
+        Route { query, ..self }
+    }
+
+    pub fn reads(self, body: Reads) -> Route {
+        Route { body, ..self }
+    }
+
+    pub fn answers<D: Schema>(self) -> Route {
+        Route { answer: Answer::Json(D::schema), ..self }
+    }
+
+    pub fn answers_changed<D: Schema>(self) -> Route {
+        Route { answer: Answer::Changed(D::schema), ..self }
+    }
+
+    pub fn answers_text(self, media_type: &'static str) -> Route {
+        Route { answer: Answer::Text(media_type), ..self }
+    }
+}
+
+// === impl Segments ===
+
+impl<S: Send + Sync> FromRequestParts<S> for Segments {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Segments, Problem> {
+        match Path::<Vec<(String, String)>>::from_request_parts(parts, state).await {
+            Ok(Path(pairs)) => Ok(Segments(pairs.into_iter().map(|(_, value)| value).collect())),
+            Err(error) => Err(Problem::bad_request(format!("the path cannot be read: {error}"))),
+        }
+    }
+}
+
+impl Segments {
+    pub fn first(&self) -> &str {
+        self.0.first().map_or("", |s| &s[..])
+    }
+}
+
+// === impl Caller ===
+
+impl<S: Sync> FromRequestParts<S> for Caller {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Caller, Problem> {
+        parts.extensions.get::<Caller>().cloned().ok_or_else(|| Problem::forbidden("the caller is not known"))
+    }
+}

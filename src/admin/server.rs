@@ -1,0 +1,171 @@
+//! Connections: TCP and the Unix socket, HTTP/1.1 only. Everything a peer can hold has a limit: connections, the time
+//! to send a head, the number and size of fields; bodies are limited where they are read.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::Request;
+use hyper::body::Incoming;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, UnixListener, UnixStream};
+use tokio::sync::{Semaphore, watch};
+use tokio::task::{JoinHandle, JoinSet};
+use tower_service::Service as _;
+
+use super::auth::Peer;
+use super::{App, route};
+use crate::control::Handle;
+
+/// Connections at once, for each of the two doors: a flood over TCP leaves the local door open.
+const CONNECTIONS_MAX: usize = 256;
+/// From the start of a request to the end of its head; also how long an idle connection is kept.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
+const FIELDS_MAX: usize = 64;
+/// Of a head, and of what is buffered of a body.
+const BUFFER_MAX: usize = 64 << 10;
+/// How long requests in flight may take once the process ends.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// Serves REST, events, metrics and health on the given listeners until `shutdown` turns true. The handle ends when
+/// every connection is closed, at most two seconds later.
+pub fn serve(
+    handle: Handle,
+    tcp: Option<std::net::TcpListener>,
+    unix: Option<std::os::unix::net::UnixListener>,
+    shutdown: watch::Receiver<bool>,
+) -> JoinHandle<()> {
+    let app = App::new(handle, shutdown.clone());
+    let router = route::router(app);
+    tokio::spawn(async move {
+        let mut doors = JoinSet::new();
+        if let Some(listener) = tcp {
+            match listener.set_nonblocking(true).and_then(|()| TcpListener::from_std(listener)) {
+                Ok(listener) => drop(doors.spawn(accept_tcp(listener, router.clone(), shutdown.clone()))),
+                Err(error) => tracing::error!(%error, "management cannot listen on its TCP socket"),
+            }
+        }
+        if let Some(listener) = unix {
+            match listener.set_nonblocking(true).and_then(|()| UnixListener::from_std(listener)) {
+                Ok(listener) => drop(doors.spawn(accept_unix(listener, router, shutdown))),
+                Err(error) => tracing::error!(%error, "management cannot listen on its Unix socket"),
+            }
+        }
+        while doors.join_next().await.is_some() {}
+    })
+}
+
+async fn accept_tcp(listener: TcpListener, router: Router, mut shutdown: watch::Receiver<bool>) {
+    let slots = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    let mut connections = JoinSet::new();
+    loop {
+        reap(&mut connections);
+        let Ok(slot) = Arc::clone(&slots).acquire_owned().await else { break };
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = stopped(&mut shutdown) => break,
+        };
+        match accepted {
+            Ok((stream, address)) => {
+                let _ = stream.set_nodelay(true);
+                let connection = carry(stream, Peer::Tcp(address), router.clone(), shutdown.clone());
+                connections.spawn(async move {
+                    connection.await;
+                    drop(slot);
+                });
+            }
+            Err(error) => pause_after(&error).await,
+        }
+    }
+    finish(connections).await;
+}
+
+async fn accept_unix(listener: UnixListener, router: Router, mut shutdown: watch::Receiver<bool>) {
+    let own_uid = own_uid();
+    let slots = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    let mut connections = JoinSet::new();
+    loop {
+        reap(&mut connections);
+        let Ok(slot) = Arc::clone(&slots).acquire_owned().await else { break };
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = stopped(&mut shutdown) => break,
+        };
+        match accepted.and_then(|(stream, _)| Ok((stream.peer_cred()?.uid(), stream))) {
+            Ok((uid, stream)) => {
+                let peer = Peer::Unix { uid, own: uid == 0 || Some(uid) == own_uid };
+                let connection = carry(stream, peer, router.clone(), shutdown.clone());
+                connections.spawn(async move {
+                    connection.await;
+                    drop(slot);
+                });
+            }
+            Err(error) => pause_after(&error).await,
+        }
+    }
+    finish(connections).await;
+}
+
+/// The user that this process runs as, as the kernel tells it to a peer.
+fn own_uid() -> Option<u32> {
+    let (one, _other) = UnixStream::pair().ok()?;
+    Some(one.peer_cred().ok()?.uid())
+}
+
+async fn carry<S>(stream: S, peer: Peer, router: Router, mut shutdown: watch::Receiver<bool>)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let service = hyper::service::service_fn(move |request: Request<Incoming>| {
+        let mut router = router.clone();
+        async move {
+            let mut request = request.map(Body::new);
+            request.extensions_mut().insert(peer);
+            Ok::<_, Infallible>(router.call(request).await.unwrap_or_else(|never| match never {}))
+        }
+    });
+    let connection = hyper::server::conn::http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD_TIMEOUT)
+        .max_headers(FIELDS_MAX)
+        .max_buf_size(BUFFER_MAX)
+        .title_case_headers(true)
+        .serve_connection(TokioIo::new(stream), service);
+    let mut connection = std::pin::pin!(connection);
+    let ended = tokio::select! {
+        ended = connection.as_mut() => ended,
+        () = stopped(&mut shutdown) => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    };
+    if let Err(error) = ended {
+        tracing::debug!(%error, ?peer, "a management connection ended early");
+    }
+}
+
+/// Returns once the process ends.
+async fn stopped(shutdown: &mut watch::Receiver<bool>) {
+    // A sender that is gone means the same.
+    let _ = shutdown.wait_for(|stop| *stop).await;
+}
+
+fn reap(connections: &mut JoinSet<()>) {
+    while connections.try_join_next().is_some() {}
+}
+
+/// Out of file descriptors: without a pause the loop would burn a core until one is free.
+async fn pause_after(error: &std::io::Error) {
+    tracing::warn!(%error, "management cannot accept a connection");
+    tokio::time::sleep(Duration::from_millis(100)).await;
+}
+
+async fn finish(mut connections: JoinSet<()>) {
+    let all = async { while connections.join_next().await.is_some() {} };
+    if tokio::time::timeout(GRACE, all).await.is_err() {
+        connections.abort_all();
+    }
+}
