@@ -69,10 +69,7 @@ impl App {
     }
 
     /// Looks at the world between two steps.
-    async fn read<T: Send + 'static>(
-        &self,
-        look: impl FnOnce(&World<'_>) -> T + Send + 'static,
-    ) -> Result<T, Problem> {
+    async fn read<T: Send + 'static>(&self, look: impl FnOnce(&World<'_>) -> T + Send + 'static) -> Result<T, Problem> {
         match tokio::time::timeout(READ_TIMEOUT, self.0.handle.read(look)).await {
             Ok(answer) => answer.map_err(Problem::from),
             Err(_) => Err(Problem::busy("the appliance does not answer in time; try again")),

@@ -113,10 +113,8 @@ pub(crate) fn role_word(role: Role) -> &'static str {
 
 /// 401 with the challenge that makes clients ask for a password.
 fn unauthorized(detail: &str) -> Problem {
-    Problem::new(StatusCode::UNAUTHORIZED, "unauthorized", detail).header(
-        header::WWW_AUTHENTICATE,
-        HeaderValue::from_static("Basic realm=\"bascule\", charset=\"UTF-8\""),
-    )
+    Problem::new(StatusCode::UNAUTHORIZED, "unauthorized", detail)
+        .header(header::WWW_AUTHENTICATE, HeaderValue::from_static("Basic realm=\"bascule\", charset=\"UTF-8\""))
 }
 
 fn local_caller(address: IpAddr, head: Head<'_>) -> Result<Caller, Problem> {

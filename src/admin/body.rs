@@ -211,9 +211,7 @@ fn duration(name: &str, value: &Value) -> Result<Duration, Problem> {
             .as_f64()
             .and_then(|s| Duration::try_from_secs_f64(s).ok())
             .ok_or_else(|| wrong(name, value, "a duration, which is not negative")),
-        Value::String(text) => {
-            parse_duration(text).map_err(|error| Problem::bad_request(format!("`{name}`: {error}")))
-        }
+        Value::String(text) => parse_duration(text).map_err(|error| Problem::bad_request(format!("`{name}`: {error}"))),
         _ => Err(wrong(name, value, "a duration such as \"30s\", or a number of seconds")),
     }
 }
@@ -245,7 +243,7 @@ impl<S: Sync> FromRequestParts<S> for Params {
 }
 
 impl Params {
-    fn parse(query: &str) -> Result<Params, Problem> {
+    pub fn parse(query: &str) -> Result<Params, Problem> {
         let uri: axum::http::Uri = format!("/?{query}").parse().map_err(|_| Problem::bad_request("bad query"))?;
         axum::extract::Query::<Vec<(String, String)>>::try_from_uri(&uri)
             .map(|axum::extract::Query(pairs)| Params(pairs))
@@ -272,7 +270,8 @@ impl Params {
 
     pub fn integer(&self, name: &str) -> Result<Option<u64>, Problem> {
         let Some(text) = self.get(name) else { return Ok(None) };
-        let parsed = text.parse().map_err(|_| Problem::bad_request(format!("`{name}` is a whole number, not `{text}`")));
+        let parsed =
+            text.parse().map_err(|_| Problem::bad_request(format!("`{name}` is a whole number, not `{text}`")));
         parsed.map(Some)
     }
 

@@ -76,8 +76,9 @@ use crate::model::time::{Tick, Wall};
 
 pub use check::CheckDto;
 pub use datacenter::{DatacenterDto, SignalDto, SignalTargetDto, SignalsDto};
+pub(crate) use scenario::NOT_DELIVERED;
 pub use scenario::{
-    AttemptDto, DirectionsDto, GroupDto, GuardDto, ModeDto, ModeDetailsDto, ModesDto, ScenarioDto, TermDto,
+    AttemptDto, DirectionsDto, GroupDto, GuardDto, ModeDetailsDto, ModeDto, ModesDto, ScenarioDto, TermDto,
     TransitionDto, TransitionGroupDto, TransitionTermDto, TransitionTriggerDto,
 };
 pub use server::ServerDto;

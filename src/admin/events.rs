@@ -39,8 +39,7 @@ const STALLED: Duration = Duration::from_secs(30);
 /// Looked up at once.
 const BATCH: usize = 256;
 
-const TOPICS: [&str; 8] =
-    ["check", "server", "service", "service_group", "vserver", "scenario", "switch", "board"];
+const TOPICS: [&str; 8] = ["check", "server", "service", "service_group", "vserver", "scenario", "switch", "board"];
 
 const QUERY: &[Field] = &[field("topics", FieldKind::Text, "Kinds to send, separated by commas; all where absent.")];
 
@@ -99,7 +98,9 @@ fn topics(params: &Params) -> Result<Vec<&'static str>, Problem> {
     wanted
         .map(|topic| match TOPICS.into_iter().find(|t| *t == topic) {
             Some(topic) => Ok(topic),
-            None => Err(Problem::bad_request(format!("unknown topic `{topic}`")).meaning(super::nearest(topic, TOPICS))),
+            None => {
+                Err(Problem::bad_request(format!("unknown topic `{topic}`")).meaning(super::nearest(topic, TOPICS)))
+            }
         })
         .collect()
 }
@@ -115,16 +116,14 @@ async fn feed(
     let mut latest = hub.latest.subscribe();
     let mut stopping = app.0.stopping.clone();
     let mut cursor = *latest.borrow_and_update();
-    let send = async |event: SseEvent| matches!(tokio::time::timeout(STALLED, client.send(Ok(event))).await, Ok(Ok(())));
-
     let Ok(hello) = app.read(hello).await else { return };
-    if !send(SseEvent::default().event("hello").retry(Duration::from_secs(1)).data(hello)).await {
+    if !send(&client, SseEvent::default().event("hello").retry(Duration::from_secs(1)).data(hello)).await {
         return;
     }
     if let Some(last) = last {
         match hub.resume(&last) {
             Some(from) => cursor = from,
-            None if !send(reset()).await => return,
+            None if !send(&client, reset()).await => return,
             None => {}
         }
     }
@@ -133,14 +132,14 @@ async fn feed(
         match hub.after(cursor) {
             Next::Lost => {
                 cursor = *latest.borrow_and_update();
-                if !send(reset()).await {
+                if !send(&client, reset()).await {
                     return;
                 }
             }
             Next::Events(events) => {
                 for event in events {
                     cursor = event.id;
-                    if topics.contains(&event.kind) && !send(hub.render(&event)).await {
+                    if topics.contains(&event.kind) && !send(&client, hub.render(&event)).await {
                         return;
                     }
                 }
@@ -150,14 +149,19 @@ async fn feed(
             changed = latest.changed() => if changed.is_err() { return },
             _ = heartbeat.tick() => {
                 let Ok(now) = app.read(|world| json!({ "now": world.now.wall.to_string() })).await else { return };
-                if !send(SseEvent::default().event("heartbeat").data(now.to_string())).await {
+                if !send(&client, SseEvent::default().event("heartbeat").data(now.to_string())).await {
                     return;
                 }
             }
-            _ = stopping.wait_for(|stop| *stop) => return,
+            () = super::server::stopped(&mut stopping) => return,
             () = client.closed() => return,
         }
     }
+}
+
+/// False once the client is gone, or has taken nothing for too long.
+async fn send(client: &mpsc::Sender<Result<SseEvent, Infallible>>, event: SseEvent) -> bool {
+    matches!(tokio::time::timeout(STALLED, client.send(Ok(event))).await, Ok(Ok(())))
 }
 
 fn hello(world: &World<'_>) -> String {
@@ -245,7 +249,7 @@ async fn gather(
     loop {
         let first = tokio::select! {
             received = events.recv() => received,
-            _ = stopping.wait_for(|stop| *stop) => return,
+            () = super::server::stopped(&mut stopping) => return,
         };
         let mut batch = Vec::new();
         match first {

@@ -75,10 +75,8 @@ fn render(look: &Look) -> String {
 }
 
 fn appliance(look: &Look, page: &mut Page) {
-    page.gauge("bascule_build_info", "Always 1; the labels say what runs.").sample(
-        &[("version", env!("CARGO_PKG_VERSION")), ("appliance", &look.model.appliance.name)],
-        1.0,
-    );
+    page.gauge("bascule_build_info", "Always 1; the labels say what runs.")
+        .sample(&[("version", env!("CARGO_PKG_VERSION")), ("appliance", &look.model.appliance.name)], 1.0);
     let flag = |on: bool| f64::from(u8::from(on));
     page.gauge("bascule_start_time_seconds", "Start of the process, seconds since 1970.")
         .sample(&[], look.status.started_at.0 as f64 / 1e6);

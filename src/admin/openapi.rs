@@ -8,9 +8,7 @@ use super::body::{Field, FieldKind};
 use super::route::{Answer, Reads, Route, table};
 
 pub(crate) fn route() -> Route {
-    Route::get("/api/v1/openapi.json", "This document", || async { Json(document()) })
-        .public()
-        .answers::<Value>()
+    Route::get("/api/v1/openapi.json", "This document", || async { Json(document()) }).public().answers::<Value>()
 }
 
 /// The whole document (OpenAPI 3.1).
@@ -84,9 +82,9 @@ fn parameters(route: &Route) -> Vec<Value> {
         let name = segment.strip_prefix('{')?.strip_suffix('}')?.trim_start_matches('*');
         Some(json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string" } }))
     });
-    let in_query = route.query.iter().filter(|f| !f.name.is_empty()).map(|field| {
-        json!({ "name": field.name, "in": "query", "description": field.about, "schema": field_schema(field) })
-    });
+    let in_query = route.query.iter().filter(|f| !f.name.is_empty()).map(
+        |field| json!({ "name": field.name, "in": "query", "description": field.about, "schema": field_schema(field) }),
+    );
     in_path.chain(in_query).collect()
 }
 
@@ -94,10 +92,8 @@ fn request_body(route: &Route) -> Option<Value> {
     match route.body {
         Reads::Nothing => None,
         Reads::Fields(fields) => {
-            let properties: Map<String, Value> = fields
-                .iter()
-                .map(|f| (f.name.into(), super::dto::described(field_schema(f), f.about)))
-                .collect();
+            let properties: Map<String, Value> =
+                fields.iter().map(|f| (f.name.into(), super::dto::described(field_schema(f), f.about))).collect();
             let schema = json!({ "type": "object", "properties": properties, "additionalProperties": false });
             Some(json!({ "required": false, "content": { "application/json": { "schema": schema } } }))
         }

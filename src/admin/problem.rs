@@ -15,7 +15,7 @@ pub(crate) struct Problem {
     pub code: &'static str,
     pub detail: String,
     /// Further members of the document.
-    pub members: Map<String, Value>,
+    pub members: Box<Map<String, Value>>,
     pub headers: Vec<(HeaderName, HeaderValue)>,
 }
 
@@ -23,7 +23,7 @@ pub(crate) struct Problem {
 
 impl Problem {
     pub fn new(status: StatusCode, code: &'static str, detail: impl Into<String>) -> Problem {
-        Problem { status, code, detail: detail.into(), members: Map::new(), headers: Vec::new() }
+        Problem { status, code, detail: detail.into(), members: Box::default(), headers: Vec::new() }
     }
 
     pub fn bad_request(detail: impl Into<String>) -> Problem {
@@ -78,7 +78,7 @@ impl Problem {
             "detail": self.detail,
         });
         let object = document.as_object_mut().expect("it is written as an object");
-        object.extend(self.members.clone());
+        object.extend((*self.members).clone());
         document
     }
 }
@@ -87,7 +87,7 @@ impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let body = self.document().to_string();
         let mut response = (self.status, [(header::CONTENT_TYPE, "application/problem+json")], body).into_response();
-        response.headers_mut().extend(self.headers.into_iter().map(|(name, value)| (name, value)));
+        response.headers_mut().extend(self.headers);
         response
     }
 }

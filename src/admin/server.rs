@@ -148,7 +148,7 @@ where
 }
 
 /// Returns once the process ends.
-async fn stopped(shutdown: &mut watch::Receiver<bool>) {
+pub(super) async fn stopped(shutdown: &mut watch::Receiver<bool>) {
     // A sender that is gone means the same.
     let _ = shutdown.wait_for(|stop| *stop).await;
 }

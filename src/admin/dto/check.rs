@@ -96,9 +96,7 @@ impl CheckDto {
             last_at: last.map(|s| s.at.wall.to_string()),
             last_result: last.map(|s| text(outcome_word(s.outcome))),
             last_response: last.map(|s| text(&s.detail)),
-            last_error: last
-                .filter(|s| matches!(s.outcome, Outcome::Fail | Outcome::Void))
-                .map(|s| text(&s.detail)),
+            last_error: last.filter(|s| matches!(s.outcome, Outcome::Fail | Outcome::Void)).map(|s| text(&s.detail)),
             passes_in_row: view.passes_in_row,
             fails_in_row: view.fails_in_row,
             samples_total: view.samples_total,

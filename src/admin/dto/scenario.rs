@@ -174,6 +174,9 @@ dto! {
     }
 }
 
+/// Why a fired trigger was not delivered.
+pub(crate) const NOT_DELIVERED: &str = "delivery is not in this build";
+
 // === impl ScenarioDto ===
 
 impl ScenarioDto {
@@ -301,7 +304,7 @@ impl TransitionDto {
                     name: text(&t.name),
                     status: text(&t.status),
                     attempts: 0,
-                    last_error: (&*t.status == "not_delivered").then(|| "delivery is not in this build".into()),
+                    last_error: (&*t.status == "not_delivered").then(|| NOT_DELIVERED.into()),
                 })
                 .collect(),
             groups: transition.groups.iter().map(TransitionGroupDto::of).collect(),

@@ -25,8 +25,12 @@ const NOTE: &[Field] = &[REASON, EXPIRES];
 const DISABLE: &[Field] = &[
     field("delay", FieldKind::Duration, "How long to drain; absent or 0: out of service at once."),
     field("graceful", FieldKind::Flag, "Out of service as soon as nobody is on it; with a delay, at the latest then."),
-    field("wait", FieldKind::Wait, "Answer when it is out of service, at most this long (true: until the delay ends, \
-                                    or 60s); answers who is left otherwise."),
+    field(
+        "wait",
+        FieldKind::Wait,
+        "Answer when it is out of service, at most this long (true: until the delay ends, \
+                                    or 60s); answers who is left otherwise.",
+    ),
     REASON,
     EXPIRES,
 ];
@@ -67,9 +71,8 @@ pub(crate) fn routes() -> Vec<Route> {
             .reads(Reads::Fields(SWITCH))
             .answers_changed::<SwitchDto>(),
     );
-    routes.push(
-        force("checks", Kind::Check, "Force what a check says, or end the force").answers_changed::<CheckDto>(),
-    );
+    routes
+        .push(force("checks", Kind::Check, "Force what a check says, or end the force").answers_changed::<CheckDto>());
     routes.push(
         force("services", Kind::Service, "Force what a service's monitors say, or end the force")
             .answers_changed::<ServiceDto>(),
@@ -166,8 +169,7 @@ fn force(path: &str, kind: Kind, summary: &str) -> Route {
         let command = Command::Force { object: object(kind, &names), up, note: fields.note()? };
         act(&app, caller, object(kind, &names), command).await
     };
-    Route::put(format!("/api/v1/{path}/{{name}}/force"), Access::Operate, summary, forcing)
-        .reads(Reads::Fields(FORCE))
+    Route::put(format!("/api/v1/{path}/{{name}}/force"), Access::Operate, summary, forcing).reads(Reads::Fields(FORCE))
 }
 
 /// Carries a command out and answers the object as it stands afterwards.

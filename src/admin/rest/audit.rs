@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::super::App;
 use super::super::body::{Field, FieldKind, Params, field};
-use super::super::dto::{Items, JournalEntryDto, TransitionDto};
+use super::super::dto::{Items, JournalEntryDto, NOT_DELIVERED, TransitionDto};
 use super::super::problem::Problem;
 use super::super::route::{Route, Segments};
 use crate::control::{JournalEntry, JournalQuery};
@@ -55,11 +55,7 @@ async fn journal(State(app): State<App>, params: Params) -> Result<Json<Items<Jo
     Ok(Json(Items { items: entries.into_iter().map(JournalEntryDto::of).collect() }))
 }
 
-async fn transitions(
-    State(app): State<App>,
-    names: Segments,
-    params: Params,
-) -> Result<Json<Items<Value>>, Problem> {
+async fn transitions(State(app): State<App>, names: Segments, params: Params) -> Result<Json<Items<Value>>, Problem> {
     let scenario = names.first().to_owned();
     let now = app.read(move |world| match world.model.scenario_id(&scenario) {
         Some(_) => Ok(world.now.wall),
@@ -81,6 +77,12 @@ async fn transitions(
 fn transition(entry: JournalEntry) -> Value {
     let mut body = entry.body;
     if let Some(members) = body.as_object_mut() {
+        let triggers = members.get_mut("triggers").and_then(Value::as_array_mut).into_iter().flatten();
+        for trigger in triggers.filter_map(Value::as_object_mut) {
+            let undelivered = trigger.get("status").is_some_and(|s| s == "not_delivered");
+            trigger.entry("attempts").or_insert(0.into());
+            trigger.entry("last_error").or_insert(if undelivered { NOT_DELIVERED.into() } else { Value::Null });
+        }
         members.insert("entry".into(), entry.number.into());
         members.insert("hash".into(), entry.hash.to_string().into());
     }

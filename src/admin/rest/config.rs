@@ -14,8 +14,8 @@ use super::super::dto::ConfigDto;
 use super::super::problem::Problem;
 use super::super::route::{Reads, Route};
 use crate::config::{edit, render};
-use crate::control::{Command, Done};
 use crate::control::command::Format;
+use crate::control::{Command, Done};
 
 const FORMATS: [&str; 2] = ["toml", "json"];
 const GET: &[Field] =
@@ -88,7 +88,10 @@ fn internal(error: &str) -> Problem {
 /// JSON where it is asked for and TOML is not.
 fn prefers_json(headers: &HeaderMap) -> bool {
     let accepts = |what: &str| {
-        headers.get_all(header::ACCEPT).iter().any(|v| v.to_str().unwrap_or_default().to_ascii_lowercase().contains(what))
+        headers
+            .get_all(header::ACCEPT)
+            .iter()
+            .any(|v| v.to_str().unwrap_or_default().to_ascii_lowercase().contains(what))
     };
     accepts("json") && !accepts("toml")
 }
