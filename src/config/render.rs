@@ -1,8 +1,125 @@
 //! Model → canonical TOML.
+//!
+//! The text says everything that the model holds, defaults too, in one order and one spelling, so that equal models
+//! have equal texts: its hash tells whether two boxes mean the same, and a reader sees what is in force without knowing
+//! a default. Loading it gives an equal model. What is generated (monitors at work on services, targets of access lists,
+//! scenarios of pairs, maintenance switches, built-in monitors) is not printed; what it is generated from is.
 
-use crate::model::Model;
+mod adc;
+mod check;
+mod gtm;
+mod text;
+mod zone;
 
+use std::fmt::Write;
+
+use crate::config::units::{format_duration, format_size};
+use crate::model::condition::Condition;
+use crate::model::scenario::Secret;
+use crate::model::{Model, PasswordHash, Role};
+use text::{Text, Value};
+
+/// The whole model as one TOML document.
 pub fn render(model: &Model) -> String {
-    let _ = model;
-    todo!()
+    let mut out = Text::default();
+    out.key("schema", Value::Int(1));
+    once(&mut out, model);
+    adc::monitors(&mut out, model);
+    adc::servers(&mut out, model);
+    adc::services(&mut out, model);
+    adc::groups(&mut out, model);
+    adc::vservers(&mut out, model);
+    adc::criteria(&mut out, model);
+    adc::rules(&mut out, model);
+    check::checks(&mut out, model);
+    gtm::time_windows(&mut out, model);
+    gtm::switches(&mut out, model);
+    gtm::triggers(&mut out, model);
+    gtm::queries(&mut out, model);
+    gtm::scenarios(&mut out, model);
+    gtm::datacenters(&mut out, model);
+    gtm::pairs(&mut out, model);
+    zone::dns(&mut out, model);
+    zone::zones(&mut out, model);
+    out.finish()
 }
+
+/// The tables that stand once.
+fn once(out: &mut Text, model: &Model) {
+    out.table(&["appliance"]);
+    out.key("name", Value::str(&model.appliance.name));
+    out.maybe("site", model.appliance.site.as_ref().map(Value::str));
+
+    out.table(&["admin"]);
+    out.key("listen", Value::show(model.admin.listen));
+    for user in &model.admin.users {
+        out.table(&["admin", "user", &user.name]);
+        let role = match user.role {
+            Role::ReadOnly => "read-only",
+            Role::Operator => "operator",
+            Role::Superuser => "superuser",
+        };
+        out.key("role", Value::str(role));
+        out.key(
+            "password_hash",
+            match &user.password {
+                PasswordHash::Inline(hash) => Value::str(hash),
+                PasswordHash::From(secret) => secret_value(secret),
+            },
+        );
+    }
+
+    out.table(&["features"]);
+    out.key("lb", Value::Bool(model.features.lb));
+    out.key("gslb", Value::Bool(model.features.gslb));
+
+    out.table(&["journal"]);
+    out.key("keep", Value::duration(model.journal.keep));
+    out.key("size", Value::Str(format_size(model.journal.size)));
+}
+
+fn secret_value(secret: &Secret) -> Value {
+    match secret {
+        Secret::Env(name) => Value::Inline(vec![("env".into(), Value::str(name))]),
+        Secret::File(path) => Value::Inline(vec![("file".into(), Value::str(path))]),
+    }
+}
+
+/// A condition under `key` of the table `path`: plain lists, or a table of its own where the groups have names.
+fn condition(out: &mut Text, path: &[&str], key: &str, condition: &Condition) {
+    let terms = |group: &crate::model::condition::Group| {
+        Value::List(group.terms.iter().map(|term| Value::str(&term.text)).collect())
+    };
+    if condition.groups.iter().any(|group| group.named) {
+        let mut path = path.to_vec();
+        path.push(key);
+        out.table(&path);
+        for group in &condition.groups {
+            out.key(&group.name, terms(group));
+        }
+    } else {
+        out.key(key, Value::List(condition.groups.iter().map(terms).collect()));
+    }
+}
+
+/// Whether [`condition`] opens a table, after which no key of the table around it can stand.
+fn opens_a_table(condition: &Condition) -> bool {
+    condition.groups.iter().any(|group| group.named)
+}
+
+// === impl Value ===
+
+impl Value {
+    fn duration(duration: std::time::Duration) -> Value {
+        Value::Str(format_duration(duration))
+    }
+
+    fn show(value: impl std::fmt::Display) -> Value {
+        let mut text = String::new();
+        let _ = write!(text, "{value}");
+        Value::Str(text)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,249 @@
+//! The ADC: monitors, servers, services, groups, vservers, criteria, rules.
+
+use super::check::{dns_type_word, headers, octets, octets_if_any, plain, statuses};
+use super::text::{Text, Value};
+use super::{condition, opens_a_table};
+use crate::model::Model;
+use crate::model::check::{BodyMatch, HttpExpect, HttpRequest, Monitor, MonitorKind, Target};
+use crate::model::rule::{Action, CriterionTest, Rule, TextTest};
+use crate::model::service::{Protocol, Service, ServiceSettings};
+use crate::model::vserver::{Persistence, PersistenceKind, Spillover, Vserver};
+
+pub(super) fn monitors(out: &mut Text, model: &Model) {
+    for monitor in model.monitors.iter().filter(|monitor| !monitor.builtin) {
+        self::monitor(out, monitor);
+    }
+}
+
+fn monitor(out: &mut Text, monitor: &Monitor) {
+    out.table(&["monitor", &monitor.name]);
+    out.key("type", Value::str(monitor.kind.word()));
+    let speaks_tls = match &monitor.kind {
+        MonitorKind::Tcp => true,
+        MonitorKind::Http { request, expect } => {
+            http(out, "request", request, expect);
+            true
+        }
+        MonitorKind::HttpEcv { request, expect } => {
+            http(out, "send", request, expect);
+            if let Some(BodyMatch::Contains(receive)) = &expect.body {
+                out.key("receive", octets(receive));
+            }
+            out.maybe("trofs_string", expect.trofs_body.as_deref().map(octets));
+            true
+        }
+        MonitorKind::TcpEcv { send, receive, trofs } => {
+            out.maybe("send", octets_if_any(send));
+            out.maybe("receive", octets_if_any(receive));
+            out.maybe("trofs_string", trofs.as_deref().map(octets));
+            true
+        }
+        MonitorKind::UdpEcv { send, receive } => {
+            out.maybe("send", octets_if_any(send));
+            out.maybe("receive", octets_if_any(receive));
+            false
+        }
+        MonitorKind::Dns { query, qtype, expect } => {
+            out.key("query", Value::str(query));
+            out.key("query_type", Value::str(dns_type_word(*qtype)));
+            if !expect.is_empty() {
+                out.key("ip_address", Value::List(expect.iter().map(Value::show).collect()));
+            }
+            false
+        }
+        MonitorKind::Ping | MonitorKind::Unavailable { .. } => false,
+    };
+    let schedule = &monitor.schedule;
+    out.key("interval", Value::duration(schedule.interval));
+    out.key("response_timeout", Value::duration(schedule.timeout));
+    out.key("retries", Value::Int(schedule.fall.into()));
+    out.maybe("failure_retries", schedule.fall_among.map(|m| Value::Int(m.into())));
+    out.key("success_retries", Value::Int(schedule.rise.into()));
+    out.maybe("down_time", schedule.down_time.map(Value::duration));
+    out.key("reverse", Value::Bool(schedule.reverse));
+    out.maybe("secure", speaks_tls.then_some(Value::Bool(monitor.secure)));
+    out.maybe("dest_ip", monitor.dest_ip.map(Value::show));
+    out.maybe("dest_port", monitor.dest_port.map(|port| Value::Int(port.into())));
+}
+
+/// The request line without a version; the Host field stands among the headers, as NetScaler has it.
+fn http(out: &mut Text, key: &str, request: &HttpRequest, expect: &HttpExpect) {
+    out.key(key, Value::Str(format!("{} {}", request.method, request.path)));
+    out.key("response_codes", statuses(&expect.status));
+    let mut fields = request.headers.clone();
+    if let Some(host) = &request.host {
+        fields.insert(0, ("Host".into(), host.clone()));
+    }
+    out.maybe("custom_headers", headers(&fields));
+    out.maybe("trofs_code", expect.trofs_code.map(|code| Value::Int(code.into())));
+}
+
+pub(super) fn servers(out: &mut Text, model: &Model) {
+    for server in &model.servers {
+        out.table(&["server", &server.name]);
+        out.key("address", Value::show(&server.address));
+    }
+}
+
+pub(super) fn services(out: &mut Text, model: &Model) {
+    for service in model.services.iter().filter(|service| service.group.is_none()) {
+        out.table(&["service", &service.name]);
+        for (key, value) in endpoint(model, service) {
+            out.key(key, value);
+        }
+        settings(out, model, &service.settings);
+    }
+}
+
+fn endpoint(model: &Model, service: &Service) -> Vec<(&'static str, Value)> {
+    match service.server {
+        Some(server) => {
+            vec![("server", Value::str(&model.servers[server.index()].name)), ("port", Value::Int(service.port.into()))]
+        }
+        None => vec![("address", Value::show(Target { host: service.host.clone(), port: service.port }))],
+    }
+}
+
+fn settings(out: &mut Text, model: &Model, settings: &ServiceSettings) {
+    out.key("type", Value::str(settings.protocol.word()));
+    let monitors = settings.monitors.iter().map(|(id, weight)| (&model.monitors[id.index()].name, *weight));
+    out.key("monitors", Value::weighted(monitors));
+    out.key("health_monitor", Value::Bool(settings.health_monitor));
+    out.key("mon_threshold", Value::Int(settings.monitor_threshold.into()));
+    out.key("max_client", Value::Int(settings.max_client.into()));
+    out.key("down_state_flush", Value::Bool(settings.down_state_flush));
+    out.maybe("cip_header", settings.client_ip_header.as_ref().map(Value::str));
+    out.key("svr_timeout", Value::duration(settings.server_timeout));
+    out.key("connect_timeout", Value::duration(settings.connect_timeout));
+}
+
+pub(super) fn groups(out: &mut Text, model: &Model) {
+    for group in &model.groups {
+        out.table(&["service_group", &group.name]);
+        settings(out, model, &group.settings);
+        for member in &group.members {
+            out.table(&["service_group", &group.name, "member", &member.name]);
+            for (key, value) in endpoint(model, model.service(member.service)) {
+                out.key(key, value);
+            }
+            out.key("weight", Value::Int(member.weight.into()));
+        }
+    }
+}
+
+pub(super) fn vservers(out: &mut Text, model: &Model) {
+    for vserver in &model.vservers {
+        self::vserver(out, model, vserver);
+    }
+}
+
+fn vserver(out: &mut Text, model: &Model, vserver: &Vserver) {
+    out.table(&["vserver", &vserver.name]);
+    out.key("type", Value::str(vserver.protocol.word()));
+    out.maybe("address", vserver.address.map(Value::show));
+    let services = vserver.services.iter().map(|(id, weight)| (&model.service(*id).name, *weight));
+    out.key("services", Value::weighted(services));
+    out.key("groups", Value::strs(vserver.groups.iter().map(|id| &model.groups[id.index()].name)));
+    out.key("lb_method", Value::str(vserver.method.word()));
+    out.maybe("persistence", vserver.persistence.as_ref().map(persistence));
+    out.maybe("backup", vserver.backup.map(|id| Value::str(&model.vserver(id).name)));
+    out.key("health_threshold", Value::Int(vserver.health_threshold.into()));
+    out.maybe("spillover", vserver.spillover.as_ref().map(spillover));
+    out.key("disable_primary_on_down", Value::Bool(vserver.disable_primary_on_down));
+    out.key("down_state_flush", Value::Bool(vserver.down_state_flush));
+    out.key("trofs_persistence", Value::Bool(vserver.trofs_persistence));
+    out.key("clt_timeout", Value::duration(vserver.client_timeout));
+    if vserver.protocol == Protocol::Http {
+        out.key("forwarded_for", Value::Bool(vserver.forwarded_for));
+    }
+}
+
+fn persistence(persistence: &Persistence) -> Value {
+    let timeout = ("timeout".into(), Value::duration(persistence.timeout));
+    match &persistence.kind {
+        PersistenceKind::CookieInsert { cookie } => {
+            let mut entries = vec![("type".into(), Value::str("COOKIEINSERT")), timeout];
+            entries.extend(cookie.as_ref().map(|cookie| ("cookie_name".into(), Value::str(cookie))));
+            Value::Inline(entries)
+        }
+        PersistenceKind::SourceIp { prefix_v4, prefix_v6 } => Value::Inline(vec![
+            ("type".into(), Value::str("SOURCEIP")),
+            timeout,
+            ("prefix_v4".into(), Value::Int((*prefix_v4).into())),
+            ("prefix_v6".into(), Value::Int((*prefix_v6).into())),
+        ]),
+    }
+}
+
+fn spillover(spillover: &Spillover) -> Value {
+    let Spillover::Health { threshold } = spillover;
+    Value::Inline(vec![("method".into(), Value::str("HEALTH")), ("threshold".into(), Value::Int((*threshold).into()))])
+}
+
+pub(super) fn criteria(out: &mut Text, model: &Model) {
+    for criterion in &model.criteria {
+        out.table(&["criterion", &criterion.name]);
+        match &criterion.test {
+            CriterionTest::Path(test) => out.key("path", Value::Inline(vec![text_test(test)])),
+            CriterionTest::Host(test) => out.key("host", Value::Inline(vec![text_test(test)])),
+            CriterionTest::Method(methods) => out.key("method", Value::strs(methods)),
+            CriterionTest::Header { name, test } => {
+                let mut entries = vec![("name".into(), Value::str(name))];
+                entries.extend(test.as_ref().map(text_test));
+                out.key("header", Value::Inline(entries));
+            }
+            CriterionTest::Client(networks) => {
+                out.key("client", Value::List(networks.iter().map(Value::show).collect()));
+            }
+        }
+    }
+}
+
+fn text_test(test: &TextTest) -> (String, Value) {
+    let (key, text) = match test {
+        TextTest::Equals(text) => ("equals", text),
+        TextTest::StartsWith(text) => ("starts_with", text),
+        TextTest::EndsWith(text) => ("ends_with", text),
+        TextTest::Contains(text) => ("contains", text),
+        TextTest::Regex(text) => ("regex", text),
+    };
+    (key.into(), Value::str(text))
+}
+
+pub(super) fn rules(out: &mut Text, model: &Model) {
+    for rule in &model.rules {
+        self::rule(out, model, rule);
+    }
+}
+
+fn rule(out: &mut Text, model: &Model, rule: &Rule) {
+    let path = ["rule", &*rule.name];
+    out.table(&path);
+    out.key("vserver", Value::str(&model.vserver(rule.vserver).name));
+    out.key("priority", Value::Int(rule.priority.into()));
+    if !opens_a_table(&rule.when) {
+        condition(out, &path, "when", &rule.when);
+    }
+    out.key("action", action(&rule.action));
+    if opens_a_table(&rule.when) {
+        condition(out, &path, "when", &rule.when);
+    }
+}
+
+fn action(action: &Action) -> Value {
+    let (key, value) = match action {
+        Action::Respond { status, headers: fields, body } => {
+            let mut entries = vec![("status".into(), Value::Int((*status).into()))];
+            entries.extend(headers(fields).map(|fields| ("headers".into(), fields)));
+            entries.push(("body".into(), Value::Str(plain(body))));
+            ("respond", Value::Inline(entries))
+        }
+        Action::Reject => ("reject", Value::Bool(true)),
+        Action::Redirect { status, location } => {
+            let entries =
+                vec![("status".into(), Value::Int((*status).into())), ("location".into(), Value::str(location))];
+            ("redirect", Value::Inline(entries))
+        }
+    };
+    Value::Inline(vec![(key.into(), value)])
+}

@@ -1,0 +1,99 @@
+//! DNS: listeners, zones, steered records.
+
+use std::time::Duration;
+
+use super::text::{Text, Value};
+use crate::model::Model;
+use crate::model::zone::{OnEmpty, Record, Rrset, Select, SelectMethod, Soa, Zone, ZoneText};
+
+pub(super) fn dns(out: &mut Text, model: &Model) {
+    out.table(&["dns"]);
+    out.key("listen", Value::List(model.dns.listen.iter().map(Value::show).collect()));
+}
+
+pub(super) fn zones(out: &mut Text, model: &Model) {
+    for zone in &model.zones {
+        self::zone(out, zone);
+        for rrset in &zone.rrsets {
+            self::rrset(out, model, zone, rrset);
+        }
+    }
+}
+
+fn zone(out: &mut Text, zone: &Zone) {
+    out.table(&["zone", &zone.name]);
+    out.key("ttl", Value::duration(zone.ttl));
+    out.key("soa", soa(&zone.soa));
+    match &zone.text {
+        Some(ZoneText::Inline(text)) => out.key("static", Value::Lines(text.to_string())),
+        Some(ZoneText::File { path, .. }) => out.key("file", Value::str(path)),
+        None => {}
+    }
+}
+
+fn soa(soa: &Soa) -> Value {
+    Value::Inline(vec![
+        ("mname".into(), Value::show(&soa.mname)),
+        ("rname".into(), Value::show(&soa.rname)),
+        ("serial".into(), Value::Int(soa.serial.into())),
+        ("refresh".into(), Value::duration(soa.refresh)),
+        ("retry".into(), Value::duration(soa.retry)),
+        ("expire".into(), Value::duration(soa.expire)),
+        ("minimum".into(), Value::duration(soa.minimum)),
+    ])
+}
+
+fn rrset(out: &mut Text, model: &Model, zone: &Zone, rrset: &Rrset) {
+    out.table(&["zone", &zone.name, "rrset", &rrset.key]);
+    if rrset.own_ttl {
+        out.key("ttl", Value::duration(Duration::from_secs(rrset.ttl.into())));
+    }
+    out.key("records", Value::List(rrset.records.iter().map(|record| self::record(model, rrset, record)).collect()));
+    out.key("on_empty", on_empty(&rrset.on_empty));
+    out.key("select", select(&rrset.select));
+    out.maybe("datacenter", rrset.datacenter.as_ref().map(Value::str));
+}
+
+fn record(model: &Model, rrset: &Rrset, record: &Record) -> Value {
+    let mut entries = vec![("data".to_owned(), Value::str(&record.data))];
+    let mut add = |key: &str, value: Option<Value>| entries.extend(value.map(|value| (key.to_owned(), value)));
+    add("type", (record.rtype != rrset.rtype).then(|| Value::show(record.rtype)));
+    add(
+        "cond",
+        record.cond.map(|(scenario, inverse)| {
+            let name = &model.scenario(scenario).name;
+            Value::Str(format!("{name}{}", if inverse { "!" } else { "" }))
+        }),
+    );
+    add("drCond", record.dr_cond.map(|scenario| Value::str(&model.scenario(scenario).name)));
+    add("check", record.check.map(|id| Value::str(&model.watched_term(id).text)));
+    add("enabled", (!record.enabled).then_some(Value::Bool(false)));
+    add("weight", Some(Value::Int(record.weight.into())));
+    add("datacenter", record.datacenter.as_ref().map(Value::str));
+    Value::Inline(entries)
+}
+
+fn on_empty(on_empty: &OnEmpty) -> Value {
+    Value::str(match on_empty {
+        OnEmpty::ServeAll => "serve_all",
+        OnEmpty::OtherSet => "other_set",
+        OnEmpty::LastGood => "last_good",
+        OnEmpty::NoData => "nodata",
+        OnEmpty::ServFail => "servfail",
+        OnEmpty::Static(data) => {
+            let data = Value::strs(data.iter().map(|d| &d.data));
+            return Value::Inline(vec![("static".into(), data)]);
+        }
+    })
+}
+
+fn select(select: &Select) -> Value {
+    let method = match select.method {
+        SelectMethod::Ordered => "ordered",
+        SelectMethod::Weighted => "weighted",
+        SelectMethod::RoundRobin => "round_robin",
+        SelectMethod::Hash => "hash",
+    };
+    let answers = select.answers.map_or_else(|| Value::str("all"), |n| Value::Int(n.into()));
+    Value::Inline(vec![("method".into(), Value::str(method)), ("answers".into(), answers)])
+}
