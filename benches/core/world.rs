@@ -1,0 +1,117 @@
+//! Models of a given size, made without text.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bascule::model::Model;
+use bascule::model::check::{Check, Host, Origin, Probe, Schedule, Target};
+use bascule::model::condition::{Condition, Group, Measure, Subject, Term};
+use bascule::model::id::{CheckId, Name, ScenarioId, ServiceId};
+use bascule::model::scenario::{DirectionRules, Mode, Oscillation, Scenario};
+use bascule::model::service::{Protocol, Service, ServiceSettings};
+use bascule::model::vserver::{Member, Method, Vserver};
+
+pub fn check(name: String) -> Check {
+    let target = Target { host: Host::Ip([127, 0, 0, 1].into()), port: 1 };
+    Check {
+        name: name.into(),
+        origin: Origin::User,
+        probe: Probe::Tcp { target },
+        schedule: Schedule {
+            interval: Duration::from_secs(1),
+            timeout: Duration::from_millis(500),
+            rise: 1,
+            fall: 1,
+            fall_among: None,
+            down_time: None,
+            reverse: false,
+        },
+    }
+}
+
+fn term(check: CheckId, negated: bool, measure: Option<Measure>) -> Term {
+    let text = if negated { "c!" } else { "c" }.into();
+    Term { text, subject: Subject::Check(check), negated, measure, hold: None }
+}
+
+fn direction(term: Term) -> DirectionRules {
+    let group = Group { name: Name::clone(&term.text), named: false, terms: vec![term] };
+    let when = Condition { groups: vec![group] };
+    DirectionRules { base_mode: Mode::Auto, when, gate: None, guard: None, triggers: Vec::new() }
+}
+
+/// `scenarios` scenarios, ten on each check: in on the first failed sample, out when it is up again.
+pub fn scenarios(scenarios: usize) -> Arc<Model> {
+    let checks = scenarios.div_ceil(10);
+    let mut model = Model::empty();
+    model.checks = (0..checks).map(|i| check(format!("c{i:07}"))).collect();
+    model.scenarios = (0..scenarios)
+        .map(|i| {
+            let of = CheckId::from_index(i / 10);
+            Scenario {
+                name: format!("s{i:07}").into(),
+                about: "".into(),
+                initially_active: false,
+                directions: [direction(term(of, true, Some(Measure::Fails(1)))), direction(term(of, false, None))],
+                oscillation: Oscillation { commits: 0, within: Duration::from_secs(600) },
+                min_dwell: Duration::ZERO,
+                renamed_from: None,
+                pair: None,
+            }
+        })
+        .collect();
+    model.scenario_order = (0..scenarios).map(ScenarioId::from_index).collect();
+    Arc::new(model)
+}
+
+/// `services` services in vservers of ten.
+pub fn services(services: usize) -> Arc<Model> {
+    let mut model = Model::empty();
+    let settings = ServiceSettings {
+        protocol: Protocol::Http,
+        monitors: Vec::new(),
+        health_monitor: false,
+        monitor_threshold: 0,
+        max_client: 0,
+        down_state_flush: true,
+        client_ip_header: None,
+        server_timeout: Duration::from_secs(360),
+        connect_timeout: Duration::from_secs(3),
+    };
+    model.services = (0..services)
+        .map(|i| Service {
+            name: format!("s{i:07}").into(),
+            group: None,
+            server: None,
+            host: Host::Ip([127, 0, 0, 1].into()),
+            port: 80,
+            settings: settings.clone(),
+            monitors: Vec::new(),
+        })
+        .collect();
+    model.vservers = (0..services / 10)
+        .map(|v| {
+            let members: Vec<Member> =
+                (0..10).map(|i| Member { service: ServiceId::from_index(v * 10 + i), weight: 1 }).collect();
+            Vserver {
+                name: format!("v{v:07}").into(),
+                protocol: Protocol::Http,
+                address: None,
+                services: members.iter().map(|m| (m.service, m.weight)).collect(),
+                groups: Vec::new(),
+                members,
+                method: Method::LeastConnection,
+                persistence: None,
+                backup: None,
+                health_threshold: 0,
+                spillover: None,
+                disable_primary_on_down: false,
+                down_state_flush: true,
+                trofs_persistence: true,
+                client_timeout: Duration::from_secs(180),
+                forwarded_for: true,
+            }
+        })
+        .collect();
+    Arc::new(model)
+}
