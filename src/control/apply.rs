@@ -219,13 +219,15 @@ fn mode_warnings(world: Against<'_>, scenario: ScenarioId, modes: [Option<Mode>;
         }
         _ => {}
     }
-    if modes[1] == Some(Mode::On) && after[0] != Mode::On && view.active {
-        if let Some(group) = true_group() {
-            warnings.push(format!(
-                "the activation condition is true ({group}): the scenario is deactivated all the same, and that group \
-                 counts again only after it has been false"
-            ));
-        }
+    if modes[1] == Some(Mode::On)
+        && after[0] != Mode::On
+        && view.active
+        && let Some(group) = true_group()
+    {
+        warnings.push(format!(
+            "the activation condition is true ({group}): the scenario is deactivated all the same, and that group \
+             counts again only after it has been false"
+        ));
     }
     warnings
 }

@@ -16,6 +16,7 @@
 
 mod acts;
 mod configuration;
+mod durable;
 mod guard;
 mod log;
 mod names;
@@ -29,15 +30,14 @@ use std::time::Duration;
 use tokio::sync::{broadcast, oneshot};
 
 use super::command::{Done, Refusal};
-use super::disk::{Order, Report, ToDisk};
-use super::journal::{codec, saved};
-use super::store::{Batch, Draft, Found};
+use super::disk::{Report, ToDisk};
+use super::store::{Batch, Found};
 use super::{ConfigStatus, Event, Request, RunStatus, World};
 use crate::config::{Files, Loaded, Source};
 use crate::machine::{Effect, Engine, Input as Step};
 use crate::model::Model;
 use crate::model::check::Check;
-use crate::model::event::{Observation, Record};
+use crate::model::event::Observation;
 use crate::model::id::{CheckId, Name};
 use crate::model::time::{Now, Tick};
 use crate::probe::Sampled;
@@ -115,6 +115,9 @@ pub struct Answer {
     pub after_listeners_of: Option<u64>,
 }
 
+/// A look at the world that waits for the end of the turn.
+type Read = Box<dyn FnOnce(&World<'_>) + Send>;
+
 pub struct Core {
     engine: Engine,
     effects: Vec<Effect>,
@@ -151,7 +154,7 @@ pub struct Core {
     disk_error: Option<String>,
     held: Vec<publish::Held>,
     acts: acts::Acts,
-    reads: Vec<Box<dyn FnOnce(&World<'_>) + Send>>,
+    reads: Vec<Read>,
 
     next_look: Tick,
     next_cut: Tick,
@@ -366,86 +369,6 @@ impl Core {
         self.outputs.push(Output::Probe { check, due });
     }
 
-    fn record(&mut self, now: Now, record: Record) {
-        log::write(&record);
-        if let Record::Transition(transition) = &record {
-            self.hold(now, transition);
-        }
-        self.batch.entries.push(Draft {
-            at: now.wall,
-            tick: now.tick,
-            kind: codec::kind(&record),
-            object: codec::object(&record),
-            actor: codec::actor(&record),
-            body: codec::encode(&record),
-        });
-        self.next_event += 1;
-        let event = Event { id: self.next_event, at: now.wall, record: Arc::new(record) };
-        self.waiting_events.push_back(Arc::new(event));
-    }
-
-    fn draft(&mut self, now: Now, kind: &'static str, object: Name, actor: Name, body: serde_json::Value) {
-        self.batch.entries.push(Draft { at: now.wall, tick: now.tick, kind, object, actor, body });
-    }
-
-    fn journal_start(&mut self, now: Now, found: &Found) {
-        let body = serde_json::json!({
-            "version": env!("CARGO_PKG_VERSION"), "pid": std::process::id(), "restart": found.served,
-            "tick_us": now.tick.0, "saved": saved::encode_saved(&found.saved),
-        });
-        self.draft(now, "start", "".into(), "system".into(), body);
-    }
-
-    /// `origin`: `start`, `apply`, `reload`.
-    fn journal_config(&mut self, now: Now, actor: &Name, origin: &str, hash: &str) {
-        let sources: Vec<_> =
-            self.sources.iter().map(|s| serde_json::json!({ "path": s.path, "text": &*s.text })).collect();
-        let body = serde_json::json!({
-            "origin": origin, "hash": hash, "set": self.overrides, "sources": sources,
-        });
-        self.draft(now, "config", "".into(), Name::clone(actor), body);
-    }
-
-    /// Gives the disk what this turn has to make durable.
-    fn seal(&mut self, now: Now) {
-        if self.batch.is_empty() {
-            return;
-        }
-        let batch = std::mem::take(&mut self.batch);
-        self.give_order(now, batch, None);
-    }
-
-    fn give_order(&mut self, now: Now, batch: Batch, given_up: Option<Arc<std::sync::atomic::AtomicBool>>) -> u64 {
-        let seq = self.next_order;
-        self.next_order += 1;
-        self.unwritten_since.get_or_insert(now.tick);
-        self.outputs.push(Output::Disk(ToDisk::Write(Order { seq, batch, given_up })));
-        seq
-    }
-
-    fn reported(&mut self, now: Now, report: Report) {
-        match report {
-            Report::Written { through, journal_head } => {
-                self.durable_through = self.durable_through.max(through);
-                self.status.journal_entries = journal_head;
-                self.disk_error = None;
-                self.unwritten_since = (self.durable_through + 1 < self.next_order).then_some(now.tick);
-                self.durable_now(now);
-            }
-            Report::Failed { error, dropped } => {
-                tracing::error!(%error, "cannot write the state directory");
-                self.refuse_acts(&dropped, &error);
-                self.disk_error = Some(error);
-            }
-        }
-    }
-
-    /// Everything that waited for the orders written so far.
-    fn durable_now(&mut self, now: Now) {
-        self.release_durable();
-        self.carry_out_durable(now);
-    }
-
     fn decide_readiness(&mut self, now: Now) {
         if self.status.ready {
             return;
@@ -457,14 +380,6 @@ impl Core {
             self.status.ready = true;
             self.batch.served = true;
             self.dirty = true;
-        }
-    }
-
-    fn cut_if_due(&mut self, now: Now) {
-        if now.tick >= self.next_cut {
-            self.next_cut = now.tick + CUT_EVERY;
-            let limits = self.engine.model().journal.clone();
-            self.outputs.push(Output::Disk(ToDisk::Cut { now: now.wall, limits }));
         }
     }
 

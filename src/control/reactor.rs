@@ -26,6 +26,8 @@ const REQUESTS_MOST: usize = 1_024;
 const SAMPLES_MOST: usize = 4_096;
 /// Hints of the data plane that may wait; beyond it they are lost, which is what hints are for.
 const OBSERVATIONS_MOST: usize = 4_096;
+/// Reports of the disk that may wait; beyond it the disk does.
+const REPORTS_MOST: usize = 64;
 /// Events that a slow listener may be behind.
 const EVENTS_MOST: usize = 4_096;
 /// Inputs of one kind in one turn, so that a flood of one does not starve the others.
@@ -64,8 +66,8 @@ struct Inputs {
     requests: mpsc::Receiver<Request>,
     samples: mpsc::Receiver<Sampled>,
     observations: mpsc::Receiver<Observation>,
-    reports: mpsc::UnboundedReceiver<Report>,
-    configs: mpsc::UnboundedReceiver<ConfigOutcome>,
+    reports: mpsc::Receiver<Report>,
+    configs: mpsc::Receiver<ConfigOutcome>,
     lookups: mpsc::Receiver<Lookups>,
 }
 
@@ -76,7 +78,7 @@ struct Shell {
     runner: Runner,
     disk: Disk,
     names: watch::Sender<Vec<crate::model::id::Name>>,
-    configs: mpsc::UnboundedSender<ConfigOutcome>,
+    configs: mpsc::Sender<ConfigOutcome>,
 }
 
 // === impl Reactor ===
@@ -89,8 +91,8 @@ impl Reactor {
         let (requests, request_queue) = mpsc::channel(REQUESTS_MOST);
         let (samples, sample_queue) = mpsc::channel(SAMPLES_MOST);
         let (observations, observation_queue) = mpsc::channel(OBSERVATIONS_MOST);
-        let (report, report_queue) = mpsc::unbounded_channel();
-        let (configs, config_queue) = mpsc::unbounded_channel();
+        let (report, report_queue) = mpsc::channel(REPORTS_MOST);
+        let (configs, config_queue) = mpsc::channel(1);
         let (lookups, lookup_queue) = mpsc::channel(16);
         let (names, wanted) = watch::channel(Vec::new());
         let events = broadcast::Sender::<Arc<Event>>::new(EVENTS_MOST);
@@ -100,7 +102,7 @@ impl Reactor {
         let core = Core::start(clock.now(), setup);
         let cell = Arc::clone(core.cell());
         let disk = Disk::start(store, move |what| {
-            let _ = report.send(what);
+            let _ = report.blocking_send(what);
         })?;
         let runner = Runner::start(samples, probes)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().thread_name("bascule-work").build()?;
@@ -222,7 +224,7 @@ impl Shell {
                 tokio::task::spawn_blocking(move || {
                     let run = std::panic::AssertUnwindSafe(|| job.run());
                     let outcome = std::panic::catch_unwind(run).unwrap_or_else(|_| ConfigOutcome::failed());
-                    let _ = outcomes.send(outcome);
+                    let _ = outcomes.blocking_send(outcome);
                 });
             }
             Output::Names(names) => {

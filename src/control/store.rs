@@ -10,6 +10,7 @@
 
 mod lock;
 mod memory;
+mod reader;
 mod schema;
 mod sqlite;
 
@@ -23,7 +24,8 @@ use crate::model::state::{Override, OverrideKey, Saved, SavedScenario};
 use crate::model::time::{Tick, Wall};
 
 pub use memory::Memory;
-pub use sqlite::{Sqlite, read_journal};
+pub use reader::read_journal;
+pub use sqlite::Sqlite;
 
 /// What is kept of the journal.
 pub type Limits = crate::model::Journal;

@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use parking_lot::Mutex;
-use rusqlite::{Connection, OpenFlags, Row, ToSql, TransactionBehavior};
+use rusqlite::{Connection, Row, TransactionBehavior};
 
 use super::lock::Lock;
+use super::reader::Reader;
 use super::schema::{self, meta, set_meta};
 use super::{Batch, Draft, Found, Intent, Limits, ReadJournal, Store, StoreError};
-use crate::control::journal::chain::{Entry, Head, Verified};
+use crate::control::journal::chain::{Entry, Head};
 use crate::control::journal::codec::{parse_wall, wall_text};
-use crate::control::journal::{JournalEntry, JournalQuery, saved};
+use crate::control::journal::saved;
 use crate::model::time::{Tick, Wall};
 
 /// What an entry costs on disk beside its body, index rows included; an estimate for `journal.size`.
@@ -28,23 +28,6 @@ pub struct Sqlite {
     /// Estimated size of the journal.
     bytes: u64,
     _lock: Lock,
-}
-
-/// Reads beside the writer, on connections of its own.
-#[derive(Debug)]
-struct Reader {
-    path: PathBuf,
-    /// Opened at the first query. One at a time: queries are bounded, and readers are few.
-    db: Mutex<Option<Connection>>,
-}
-
-/// Reads the journal of a state directory, also beside a running appliance.
-pub fn read_journal(dir: &Path) -> Result<Arc<dyn ReadJournal>, StoreError> {
-    let path = dir.join("bascule.db");
-    if !path.is_file() {
-        return Err(StoreError::new(format!("{} is not a state directory: it has no bascule.db", dir.display())));
-    }
-    Ok(Arc::new(Reader { path, db: Mutex::new(None) }))
 }
 
 // === impl Sqlite ===
@@ -110,7 +93,7 @@ impl Store for Sqlite {
     }
 
     fn reader(&self) -> Arc<dyn ReadJournal> {
-        Arc::new(Reader { path: self.path.clone(), db: Mutex::new(None) })
+        Arc::new(Reader::new(self.path.clone()))
     }
 }
 
@@ -256,7 +239,7 @@ fn read_head(db: &Connection) -> rusqlite::Result<Head> {
     }
 }
 
-fn read_anchor(db: &Connection) -> rusqlite::Result<Head> {
+pub(super) fn read_anchor(db: &Connection) -> rusqlite::Result<Head> {
     let number = meta(db, "anchor_number")?.and_then(|text| text.parse().ok());
     Ok(match (number, meta(db, "anchor_hash")?) {
         (Some(number), Some(hash)) => Head { number, hash },
@@ -264,13 +247,13 @@ fn read_anchor(db: &Connection) -> rusqlite::Result<Head> {
     })
 }
 
-const COLUMNS: &str = "number, at_us, tick_us, kind, object, actor, body, prev, hash";
+pub(super) const COLUMNS: &str = "number, at_us, tick_us, kind, object, actor, body, prev, hash";
 
 fn read_entry(db: &Connection, number: u64) -> rusqlite::Result<Entry> {
     db.query_row(&format!("SELECT {COLUMNS} FROM journal WHERE number = ?1"), [number], entry_of)
 }
 
-fn entry_of(row: &Row<'_>) -> rusqlite::Result<Entry> {
+pub(super) fn entry_of(row: &Row<'_>) -> rusqlite::Result<Entry> {
     Ok(Entry {
         number: row.get(0)?,
         at: Wall(row.get(1)?),
@@ -353,95 +336,4 @@ pub(super) fn error(path: &str, e: &rusqlite::Error) -> StoreError {
         _ => (format!("cannot use {path}: {e}"), true),
     };
     StoreError { what, retry }
-}
-
-// === impl Reader ===
-
-impl Reader {
-    fn with<T>(&self, read: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
-        let fail = |e: rusqlite::Error| error(&self.path.display().to_string(), &e);
-        let mut cached = self.db.lock();
-        let db = match cached.take() {
-            Some(db) => db,
-            None => open_for_reading(&self.path).map_err(fail)?,
-        };
-        let result = read(&db).map_err(fail)?;
-        *cached = Some(db);
-        Ok(result)
-    }
-}
-
-fn open_for_reading(path: &Path) -> rusqlite::Result<Connection> {
-    // A reader of a write-ahead log writes its shared-memory file, so read-only is the second choice (a copy on a
-    // read-only medium).
-    let db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)
-        .or_else(|_| Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY))?;
-    db.busy_timeout(Duration::from_secs(2))?;
-    db.pragma_update(None, "query_only", true)?;
-    Ok(db)
-}
-
-impl ReadJournal for Reader {
-    fn query(&self, query: &JournalQuery) -> Result<Vec<JournalEntry>, StoreError> {
-        let mut conditions = vec!["1"];
-        let mut values: Vec<Box<dyn ToSql>> = Vec::new();
-        let mut add = |condition: &'static str, value: Option<Box<dyn ToSql>>| {
-            if let Some(value) = value {
-                conditions.push(condition);
-                values.push(value);
-            }
-        };
-        add("at_us >= ?", query.since.map(|at| Box::new(at.0) as _));
-        add("at_us <= ?", query.until.map(|at| Box::new(at.0) as _));
-        add("object = ?", query.object().map(|object| Box::new(object) as _));
-        add("actor = ?", query.actor.as_ref().map(|actor| Box::new(actor.to_string()) as _));
-        add("kind = ?", query.kind.as_ref().map(|kind| Box::new(kind.to_string()) as _));
-        add("number > ?", query.after.map(|after| Box::new(i64::try_from(after).unwrap_or(i64::MAX)) as _));
-        let sql = format!(
-            "SELECT {COLUMNS} FROM journal WHERE {} ORDER BY number {} LIMIT {}",
-            conditions.join(" AND "),
-            if query.newest_first { "DESC" } else { "ASC" },
-            query.bounded_limit(),
-        );
-        self.with(|db| {
-            let mut statement = db.prepare_cached(&sql)?;
-            let entries = statement.query_map(rusqlite::params_from_iter(&values), entry_of)?;
-            entries.map(|entry| entry.map(|e| e.shown())).collect()
-        })
-    }
-
-    fn walk(&self, visit: &mut dyn FnMut(Entry) -> bool) -> Result<(), StoreError> {
-        self.with(|db| {
-            let mut statement = db.prepare(&format!("SELECT {COLUMNS} FROM journal ORDER BY number"))?;
-            let mut rows = statement.query([])?;
-            while let Some(row) = rows.next()? {
-                if !visit(entry_of(row)?) {
-                    break;
-                }
-            }
-            Ok(())
-        })
-    }
-
-    fn verify(&self) -> Result<Verified, StoreError> {
-        self.with(|db| {
-            // Anchor and entries from one state, whatever is written meanwhile.
-            let tx = db.unchecked_transaction()?;
-            let anchor = read_anchor(&tx)?;
-            let mut verified = Verified { entries: 0, anchor: anchor.number, broken: None };
-            let mut head = anchor;
-            let mut statement = tx.prepare(&format!("SELECT {COLUMNS} FROM journal ORDER BY number"))?;
-            let mut rows = statement.query([])?;
-            while let Some(row) = rows.next()? {
-                let entry = entry_of(row)?;
-                if let Err(broken) = head.check(&entry) {
-                    verified.broken = Some(broken);
-                    break;
-                }
-                verified.entries += 1;
-                head = entry.head();
-            }
-            Ok(verified)
-        })
-    }
 }

@@ -1,0 +1,105 @@
+//! What becomes durable: records, drafts of the journal, orders for the disk, and its reports.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use super::{CUT_EVERY, Core, Output};
+use crate::control::Event;
+use crate::control::disk::{Order, Report, ToDisk};
+use crate::control::journal::{codec, saved};
+use crate::control::store::{Batch, Draft, Found};
+use crate::model::event::Record;
+use crate::model::id::Name;
+use crate::model::time::Now;
+
+// === impl Core ===
+
+impl Core {
+    pub(super) fn record(&mut self, now: Now, record: Record) {
+        super::log::write(&record);
+        if let Record::Transition(transition) = &record {
+            self.hold(now, transition);
+        }
+        self.batch.entries.push(Draft {
+            at: now.wall,
+            tick: now.tick,
+            kind: codec::kind(&record),
+            object: codec::object(&record),
+            actor: codec::actor(&record),
+            body: codec::encode(&record),
+        });
+        self.next_event += 1;
+        let event = Event { id: self.next_event, at: now.wall, record: Arc::new(record) };
+        self.waiting_events.push_back(Arc::new(event));
+    }
+
+    pub(super) fn draft(&mut self, now: Now, kind: &'static str, object: Name, actor: Name, body: serde_json::Value) {
+        self.batch.entries.push(Draft { at: now.wall, tick: now.tick, kind, object, actor, body });
+    }
+
+    pub(super) fn journal_start(&mut self, now: Now, found: &Found) {
+        let body = serde_json::json!({
+            "version": env!("CARGO_PKG_VERSION"), "pid": std::process::id(), "restart": found.served,
+            "tick_us": now.tick.0, "saved": saved::encode_saved(&found.saved),
+        });
+        self.draft(now, "start", "".into(), "system".into(), body);
+    }
+
+    /// `origin`: `start`, `apply`, `reload`.
+    pub(super) fn journal_config(&mut self, now: Now, actor: &Name, origin: &str, hash: &str) {
+        let sources: Vec<_> =
+            self.sources.iter().map(|s| serde_json::json!({ "path": s.path, "text": &*s.text })).collect();
+        let body = serde_json::json!({
+            "origin": origin, "hash": hash, "set": self.overrides, "sources": sources,
+        });
+        self.draft(now, "config", "".into(), Name::clone(actor), body);
+    }
+
+    /// Gives the disk what this turn has to make durable.
+    pub(super) fn seal(&mut self, now: Now) {
+        if self.batch.is_empty() {
+            return;
+        }
+        let batch = std::mem::take(&mut self.batch);
+        self.give_order(now, batch, None);
+    }
+
+    pub(super) fn give_order(&mut self, now: Now, batch: Batch, given_up: Option<Arc<AtomicBool>>) -> u64 {
+        let seq = self.next_order;
+        self.next_order += 1;
+        self.unwritten_since.get_or_insert(now.tick);
+        self.outputs.push(Output::Disk(ToDisk::Write(Order { seq, batch, given_up })));
+        seq
+    }
+
+    pub(super) fn reported(&mut self, now: Now, report: Report) {
+        match report {
+            Report::Written { through, journal_head } => {
+                self.durable_through = self.durable_through.max(through);
+                self.status.journal_entries = journal_head;
+                self.disk_error = None;
+                self.unwritten_since = (self.durable_through + 1 < self.next_order).then_some(now.tick);
+                self.durable_now(now);
+            }
+            Report::Failed { error, dropped } => {
+                tracing::error!(%error, "cannot write the state directory");
+                self.refuse_acts(&dropped, &error);
+                self.disk_error = Some(error);
+            }
+        }
+    }
+
+    /// Everything that waited for the orders written so far.
+    pub(super) fn durable_now(&mut self, now: Now) {
+        self.release_durable();
+        self.carry_out_durable(now);
+    }
+
+    pub(super) fn cut_if_due(&mut self, now: Now) {
+        if now.tick >= self.next_cut {
+            self.next_cut = now.tick + CUT_EVERY;
+            let limits = self.engine.model().journal;
+            self.outputs.push(Output::Disk(ToDisk::Cut { now: now.wall, limits }));
+        }
+    }
+}
