@@ -212,12 +212,13 @@ fn test_files(source: &Source) -> Vec<String> {
     files
 }
 
-/// Where the modules that a file declares stand: `src/a` for `src/a.rs`, `src` for `src/lib.rs`, `tests` for `tests/a.rs`.
+/// Where the modules that a file declares stand: `src/a` for `src/a.rs`, `src` for `src/lib.rs`, `tests` for
+/// `tests/a.rs`, `benches/a` for `benches/a/main.rs`.
 pub fn folder_of_children(path: &str) -> String {
     let stem = path.strip_suffix(".rs").unwrap_or(path);
     let (folder, name) = stem.rsplit_once('/').unwrap_or(("", stem));
     let is_crate_root = matches!(stem, "src/lib" | "src/main") || matches!(folder, "tests" | "benches");
-    if is_crate_root || name == "mod" { folder.to_owned() } else { stem.to_owned() }
+    if is_crate_root || matches!(name, "main" | "mod") { folder.to_owned() } else { stem.to_owned() }
 }
 
 #[test]
