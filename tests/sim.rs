@@ -3,6 +3,8 @@
 #[path = "support/rig.rs"]
 mod rig;
 
+#[path = "sim/adc.rs"]
+mod adc;
 #[path = "sim/exhaustive.rs"]
 mod exhaustive;
 #[path = "sim/modes.rs"]

@@ -83,6 +83,8 @@ struct VserverRun {
     upstream: Vec<VserverId>,
     disabled: bool,
     held_down: bool,
+    /// It has been UP since it was last enabled: only what was UP can go DOWN under `disable_primary_on_down`.
+    was_up: bool,
 }
 
 #[derive(Clone, Debug)]

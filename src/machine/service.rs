@@ -111,6 +111,11 @@ impl ServiceMachine {
         self.disabled[level as usize] = None;
     }
 
+    /// Whether a disable at this level has run its course: out of service, whatever the other levels say.
+    pub fn is_out(&self, level: Level) -> bool {
+        self.disabled[level as usize].is_some_and(|disabled| disabled.out)
+    }
+
     /// Transactions or connections open right now. None open: a graceful drain is complete.
     pub fn set_active(&mut self, active: u32) {
         self.active = active;

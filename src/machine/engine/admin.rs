@@ -60,14 +60,22 @@ impl Engine {
         effects: &mut Vec<Effect>,
     ) {
         let deadline = delay.filter(|d| !d.is_zero()).map(|d| self.now.wall + d);
-        let value = OverrideValue::Disabled { deadline, graceful };
+        let object = target_object(model, target);
+        let key = OverrideKey { object: object.clone(), slot: Slot::Admin };
+        let levels = levels(model, target);
+        let out = !levels.is_empty() && levels.iter().all(|(s, level)| self.services[s.index()].machine.is_out(*level));
+        // What is out of service stays out: a later deadline would bring it back as draining after a restart.
+        let value = match self.view.overrides.get(&key) {
+            Some(earlier) if out => earlier.value,
+            _ => OverrideValue::Disabled { deadline, graceful },
+        };
         let change = Change::Disabled { deadline, graceful };
-        self.override_by(target_object(model, target), Slot::Admin, Some(value), act, change, effects);
+        self.override_by(object, Slot::Admin, Some(value), act, change, effects);
         if let AdminTarget::Vserver(id) = target {
             self.vservers[id.index()].disabled = true;
             self.dirty.vservers.insert(id);
         }
-        for (service, level) in levels(model, target) {
+        for (service, level) in levels {
             self.services[service.index()].machine.disable(level, self.now.wall, deadline, graceful);
             self.dirty.services.insert(service);
         }

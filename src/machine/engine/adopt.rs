@@ -31,7 +31,8 @@ struct Former {
     board: Board,
     checks: HashMap<Name, CheckRun>,
     services: HashMap<Name, (ServiceMachine, ServiceView)>,
-    vservers: HashMap<Name, VserverView>,
+    /// With `VserverRun::was_up`.
+    vservers: HashMap<Name, (VserverView, bool)>,
     scenarios: HashMap<Name, ScenarioMachine>,
     saved: HashMap<Name, SavedScenario>,
 }
@@ -87,7 +88,8 @@ impl Engine {
         let machines = self.services.drain(..).map(|run| run.machine);
         former.services = names.zip(machines.zip(self.view.services.drain(..))).collect();
         let names = model.vservers.iter().map(|v| Name::clone(&v.name));
-        former.vservers = names.zip(self.view.vservers.drain(..)).collect();
+        let was_up = self.vservers.iter().map(|run| run.was_up);
+        former.vservers = names.zip(self.view.vservers.drain(..).zip(was_up)).collect();
         let names = model.scenarios.iter().map(|s| Name::clone(&s.name));
         former.scenarios = names.zip(self.scenarios.drain(..).map(|run| run.machine)).collect();
         former
@@ -407,7 +409,8 @@ impl Engine {
             self.refresh_chain(model, VserverId::from_index(i));
         }
         for (i, vserver) in model.vservers.iter().enumerate() {
-            if let Some(view) = former.vservers.get(&vserver.name) {
+            if let Some((view, was_up)) = former.vservers.get(&vserver.name) {
+                self.vservers[i].was_up = *was_up;
                 self.view.vservers[i] = view.clone();
                 // Ids of backups belong to the former model.
                 self.view.vservers[i].new_clients = Default::default();

@@ -93,9 +93,7 @@ impl Engine {
         for &id in &changed {
             let before = self.view.vservers[id.index()].state;
             self.refresh_own_state(model, id);
-            if before == VserverState::Up && self.view.vservers[id.index()].state == VserverState::Down {
-                self.hold_down(model, id, effects);
-            }
+            self.hold_down(model, id, effects);
             let after = self.view.vservers[id.index()].state;
             if after != before {
                 self.view.vservers[id.index()].since = self.now;
@@ -124,10 +122,17 @@ impl Engine {
         }
     }
 
-    /// `disable_primary_on_down`: what went DOWN stays out until a person enables it.
+    /// `disable_primary_on_down`: what went DOWN stays out until a person enables it. Only a failure counts: neither
+    /// members that nobody has heard of yet (after a reload or a restart), nor the feature being off.
     fn hold_down(&mut self, model: &Model, id: VserverId, effects: &mut Vec<Effect>) {
         let definition = model.vserver(id);
-        if !definition.disable_primary_on_down || definition.backup.is_none() {
+        if !definition.disable_primary_on_down || definition.backup.is_none() || !model.features.lb {
+            return;
+        }
+        let state = self.view.vservers[id.index()].state;
+        self.vservers[id.index()].was_up |= state == VserverState::Up;
+        let failed = state == VserverState::Down && self.link(model, id).usable.is_false();
+        if !failed || !std::mem::take(&mut self.vservers[id.index()].was_up) {
             return;
         }
         self.vservers[id.index()].held_down = true;
