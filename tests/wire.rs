@@ -1,4 +1,6 @@
 //! Real sockets on loopback, one module for each edge of the appliance.
 
+#[path = "wire/dns.rs"]
+mod dns;
 #[path = "wire/probe.rs"]
 mod probe;

@@ -1,12 +1,14 @@
 //! Authoritative DNS: [`wire`] reads queries and writes messages, [`answer`] turns a query and a snapshot into a reply,
-//! [`explain`] says why an answer is what it is.
+//! [`serve`] carries both over UDP and TCP, [`explain`] says why an answer is what it is.
 //!
 //! The answer to a name that scenarios steer is decided at the query, from the published state in the snapshot
 //! (`balance::records`), so a transition reaches the next query without any zone being rebuilt.
 
 pub mod answer;
 pub mod explain;
+pub mod serve;
 pub mod wire;
 
 pub use answer::{Outcome, Transport, answer};
 pub use explain::{Explanation, Step, explain};
+pub use serve::DnsServer;

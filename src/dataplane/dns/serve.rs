@@ -1,0 +1,235 @@
+//! DNS over UDP and TCP: sockets that follow `[dns] listen` of the current snapshot.
+//!
+//! Each address has one UDP socket, read by a few threads of its own in batches (one system call for many datagrams,
+//! [`batch`]), and one TCP listener on the tokio runtime. Both share the port; port 0 takes one that is free for both. A
+//! socket stays as long as its address is configured, whatever else a new generation changes, so a reload drops no query.
+//! What cannot be bound says so in [`DnsLive::listening`](crate::snapshot::live::DnsLive) and is tried again.
+
+mod batch;
+mod socket;
+mod tcp;
+mod udp;
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use super::answer::{Outcome, Transport};
+use super::wire::rcode;
+use crate::snapshot::live::Listening;
+use crate::snapshot::{Cell, Snapshot};
+
+/// How long a socket that could not be bound waits for its next try.
+const RETRY: Duration = Duration::from_secs(2);
+
+/// The DNS service of the appliance.
+pub struct DnsServer {
+    shared: Arc<Shared>,
+    reconciled: watch::Receiver<u64>,
+    stop: watch::Sender<bool>,
+    follower: JoinHandle<()>,
+}
+
+/// What every socket needs.
+struct Shared {
+    cell: Arc<Cell>,
+    clients: tcp::Clients,
+    /// True from the stop on: TCP connections end after the queries that they have sent.
+    stopped: watch::Receiver<bool>,
+    /// Fallbacks that `on_empty` chose since the last line in the log.
+    unlogged: AtomicU64,
+}
+
+/// One address of `[dns] listen`.
+struct Bound {
+    address: SocketAddr,
+    local: bool,
+    udp: udp::Server,
+    tcp: tcp::Server,
+}
+
+// === impl DnsServer ===
+
+impl DnsServer {
+    /// Binds what the current snapshot asks for and follows every later one. Must be called inside a tokio runtime.
+    pub async fn start(cell: Arc<Cell>) -> DnsServer {
+        let (stop, stopped) = watch::channel(false);
+        let mut published = cell.subscribe();
+        published.borrow_and_update();
+        let shared = Arc::new(Shared { cell, clients: tcp::Clients::default(), stopped, unlogged: AtomicU64::new(0) });
+        let mut sockets = HashMap::new();
+        let snapshot = shared.cell.load_full();
+        let mut failed = reconcile(&shared, &mut sockets, &snapshot).await;
+        let (done, reconciled) = watch::channel(snapshot.generation);
+        drop(snapshot);
+        let following = Arc::clone(&shared);
+        let follower = tokio::spawn(async move {
+            let shared = following;
+            let mut stopped = shared.stopped.clone();
+            loop {
+                let retry =
+                    async { if failed { tokio::time::sleep(RETRY).await } else { std::future::pending().await } };
+                tokio::select! {
+                    _ = stopped.wait_for(|s| *s) => break,
+                    changed = published.changed() => if changed.is_err() { break },
+                    () = retry => {}
+                }
+                let snapshot = shared.cell.load_full();
+                failed = reconcile(&shared, &mut sockets, &snapshot).await;
+                done.send_replace(snapshot.generation);
+                shared.log_fallbacks();
+            }
+            for (_, bound) in sockets.drain() {
+                bound.close().await;
+            }
+        });
+        DnsServer { shared, reconciled, stop, follower }
+    }
+
+    /// The newest generation whose sockets are bound, or have failed for a reason that their state tells.
+    pub fn reconciled(&self) -> watch::Receiver<u64> {
+        self.reconciled.clone()
+    }
+
+    /// Closes the sockets, lets open TCP connections get the answers they have asked for, and returns once none is open
+    /// or `grace` is over; the rest is cut.
+    pub async fn stop(self, grace: Duration) {
+        self.stop.send_replace(true);
+        let _ = self.follower.await;
+        let live = Arc::clone(&self.shared.cell.load().dns);
+        live.listening.lock().clear();
+        let closed = self.shared.clients.all_closed();
+        if tokio::time::timeout(grace, closed).await.is_err() {
+            tracing::warn!(open = live.tcp_connections.load(Ordering::Relaxed), "DNS connections cut after the grace");
+        }
+        self.shared.clients.cut();
+    }
+}
+
+/// Makes the sockets those of `snapshot`. True where one could not be bound.
+async fn reconcile(shared: &Arc<Shared>, sockets: &mut HashMap<SocketAddr, Bound>, snapshot: &Snapshot) -> bool {
+    let wanted = &snapshot.model.dns.listen;
+    let stale: Vec<SocketAddr> = sockets.keys().filter(|asked| !wanted.contains(asked)).copied().collect();
+    let bind = |asked: SocketAddr, sockets: &mut HashMap<SocketAddr, Bound>| match sockets.get(&asked) {
+        Some(bound) => Ok(bound.listening()),
+        None => Bound::new(shared, asked).map(|bound| {
+            tracing::info!(address = %bound.address, "answering DNS");
+            let listening = bound.listening();
+            sockets.insert(asked, bound);
+            listening
+        }),
+    };
+    // New before old, so that a changed address is served without a gap; what the old stood in the way of comes after.
+    let first: Vec<_> = wanted.iter().map(|&asked| bind(asked, sockets)).collect();
+    for asked in stale {
+        if let Some(bound) = sockets.remove(&asked) {
+            bound.close().await;
+        }
+    }
+    let mut failed = false;
+    let mut states = Vec::with_capacity(wanted.len());
+    for (&asked, tried) in wanted.iter().zip(first) {
+        let state = tried.or_else(|_| bind(asked, sockets)).unwrap_or_else(|error| {
+            tracing::warn!(address = %asked, %error, "cannot answer DNS");
+            failed = true;
+            Listening::Failed { error: format!("{asked}: {error}") }
+        });
+        states.push((asked, state));
+    }
+    *snapshot.dns.listening.lock() = states;
+    failed
+}
+
+// === impl Bound ===
+
+impl Bound {
+    fn new(shared: &Arc<Shared>, asked: SocketAddr) -> std::io::Result<Bound> {
+        let pair = socket::bind(asked)?;
+        Ok(Bound {
+            address: pair.address,
+            local: socket::is_local(asked.ip()),
+            udp: udp::Server::start(shared, pair.udp, asked.ip().is_unspecified())?,
+            tcp: tcp::Server::start(shared, pair.tcp)?,
+        })
+    }
+
+    /// Returns once the port is free.
+    async fn close(self) {
+        tracing::info!(address = %self.address, "no longer answering DNS");
+        drop(self.udp);
+        self.tcp.close().await;
+    }
+
+    fn listening(&self) -> Listening {
+        Listening::Bound { address: self.address, local: self.local }
+    }
+}
+
+// === impl Shared ===
+
+impl Shared {
+    /// Counts one message.
+    fn count(&self, snapshot: &Snapshot, transport: Transport, outcome: &Outcome) {
+        let live = &snapshot.dns;
+        let add = |counter: &AtomicU64| counter.fetch_add(1, Ordering::Relaxed);
+        if !outcome.reply {
+            add(&live.dropped_total);
+            return;
+        }
+        add(match transport {
+            Transport::Udp => &live.udp_queries_total,
+            Transport::Tcp => &live.tcp_queries_total,
+        });
+        let last = live.rcodes_total.len() - 1;
+        add(&live.rcodes_total[usize::from(outcome.rcode).min(last)]);
+        if outcome.truncated {
+            add(&live.truncated_total);
+        }
+        if outcome.rcode == rcode::REFUSED {
+            add(&live.refused_total);
+        }
+        let zone = outcome.zone.and_then(|at| snapshot.zone_live.get(at));
+        if let Some(zone) = zone {
+            add(&zone.queries_total);
+            if outcome.rcode == rcode::NXDOMAIN {
+                add(&zone.nxdomain_total);
+            }
+        }
+        if let Some((rrset, fallback)) = outcome.fallback {
+            add(&live.fallback_total);
+            zone.map(|z| add(&z.fallback_total));
+            // One line for many: the first, and then every power of two.
+            let count = self.unlogged.fetch_add(1, Ordering::Relaxed) + 1;
+            if count.is_power_of_two() {
+                let key = outcome.zone.map(|at| &*snapshot.model.zones[at].rrsets[rrset as usize].key);
+                tracing::warn!(rrset = key, on_empty = fallback.word(), count, "no record is left; on_empty decides");
+            }
+        }
+    }
+
+    /// A new generation: whatever falls back now is news.
+    fn log_fallbacks(&self) {
+        self.unlogged.store(0, Ordering::Relaxed);
+    }
+}
+
+/// Random bits that no client can guess; one for each reader.
+struct Entropy(u64);
+
+impl Entropy {
+    fn new() -> Entropy {
+        use std::hash::{BuildHasher, Hasher};
+        Entropy(std::collections::hash_map::RandomState::new().build_hasher().finish())
+    }
+
+    /// The counter of splitmix64; `balance` mixes it.
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        self.0
+    }
+}

@@ -1,0 +1,67 @@
+//! Sockets for one address.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr, TcpListener, UdpSocket};
+
+use socket2::{Domain, Protocol, Socket, Type};
+
+/// Connections that wait to be accepted.
+const BACKLOG: i32 = 1024;
+/// Datagrams that wait while a batch is answered. Bytes.
+const RECEIVE_BUFFER: usize = 4 << 20;
+/// Tries for a port that is free for both transports, where 0 was asked.
+const TRIES: usize = 32;
+
+pub(super) struct Pair {
+    /// With the real port.
+    pub address: SocketAddr,
+    /// Blocking.
+    pub udp: UdpSocket,
+    /// Non-blocking.
+    pub tcp: TcpListener,
+}
+
+/// Binds both transports. IP_FREEBIND: the address need not be on this machine (yet).
+pub(super) fn bind(asked: SocketAddr) -> io::Result<Pair> {
+    let mut tries = if asked.port() == 0 { TRIES } else { 1 };
+    loop {
+        let tcp = open(asked, Type::STREAM, Protocol::TCP)?;
+        tcp.listen(BACKLOG)?;
+        tcp.set_nonblocking(true)?;
+        let tcp: TcpListener = tcp.into();
+        let address = tcp.local_addr()?;
+        tries -= 1;
+        match open(address, Type::DGRAM, Protocol::UDP) {
+            Ok(udp) => {
+                // As much as the system allows.
+                let _ = udp.set_recv_buffer_size(RECEIVE_BUFFER);
+                return Ok(Pair { address, udp: udp.into(), tcp });
+            }
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse && tries > 0 => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Whether the address is on this machine.
+pub(super) fn is_local(ip: IpAddr) -> bool {
+    ip.is_unspecified() || UdpSocket::bind((ip, 0)).is_ok()
+}
+
+fn open(address: SocketAddr, kind: Type, protocol: Protocol) -> io::Result<Socket> {
+    let socket = Socket::new(Domain::for_address(address), kind, Some(protocol))?;
+    if kind == Type::STREAM {
+        socket.set_reuse_address(true)?;
+        socket.set_tcp_nodelay(true)?;
+    }
+    match address {
+        SocketAddr::V4(_) => socket.set_freebind_v4(true)?,
+        SocketAddr::V6(_) => {
+            socket.set_freebind_v6(true)?;
+            // `[::]` does not take IPv4 with it, so that `0.0.0.0` can stand beside it.
+            socket.set_only_v6(true)?;
+        }
+    }
+    socket.bind(&address.into())?;
+    Ok(socket)
+}
