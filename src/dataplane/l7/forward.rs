@@ -1,0 +1,59 @@
+//! What the server learns about the client.
+
+use std::net::IpAddr;
+
+use crate::model::id::Name;
+use crate::model::service::Service;
+use crate::model::vserver::Vserver;
+
+/// A field that tells the server the client's address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ClientField {
+    /// NetScaler's `cip`: replaces whatever the client sent under this name.
+    Replace { name: Name, value: String },
+    /// X-Forwarded-For: what the client's proxies wrote, then the client.
+    Append { value: String },
+}
+
+/// Which field, given the X-Forwarded-For fields of the request. A service with a header name of its own gets that one
+/// instead of X-Forwarded-For.
+pub fn client_field<'a>(
+    vserver: &Vserver,
+    service: &Service,
+    client: IpAddr,
+    forwarded_for: impl Iterator<Item = &'a str>,
+) -> Option<ClientField> {
+    let client = client.to_canonical().to_string();
+    if let Some(name) = &service.settings.client_ip_header {
+        return Some(ClientField::Replace { name: name.clone(), value: client });
+    }
+    if !vserver.forwarded_for {
+        return None;
+    }
+    let before: Vec<&str> = forwarded_for.map(str::trim).filter(|value| !value.is_empty()).collect();
+    let value = if before.is_empty() { client } else { format!("{}, {client}", before.join(", ")) };
+    Some(ClientField::Append { value })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::service::Protocol;
+
+    #[test]
+    fn the_client_is_appended_or_stands_alone_under_the_name_the_service_wants() {
+        let vserver = Vserver::new("web", Protocol::Http);
+        let mut service = Service::new("web1", Protocol::Http, "192.0.2.1:80".parse().unwrap());
+        let field = |vserver: &Vserver, service: &Service, before: &[&str]| {
+            client_field(vserver, service, "::ffff:10.0.0.1".parse().unwrap(), before.iter().copied())
+        };
+        let appended = |value: &str| Some(ClientField::Append { value: value.into() });
+        assert_eq!(field(&vserver, &service, &[]), appended("10.0.0.1"));
+        assert_eq!(field(&vserver, &service, &["a, b", " c"]), appended("a, b, c, 10.0.0.1"));
+        let silent = Vserver { forwarded_for: false, ..vserver.clone() };
+        assert_eq!(field(&silent, &service, &["a"]), None);
+        service.settings.client_ip_header = Some("X-Client".into());
+        let replaced = ClientField::Replace { name: "X-Client".into(), value: "10.0.0.1".into() };
+        assert_eq!(field(&silent, &service, &["a"]), Some(replaced));
+    }
+}

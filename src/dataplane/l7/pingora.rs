@@ -1,0 +1,56 @@
+//! The engine that carries HTTP: one `HttpProxy` for all VIPs, fed by our own listeners through our own stream.
+//!
+//! What pingora decides here: framing towards the server, the pool of its connections, and the copying. What it does
+//! not: which bytes of a client are a request ([`head`](super::head)), who serves it ([`member`](crate::dataplane::member)),
+//! what an error looks like ([`pages`](super::pages)).
+
+mod hooks;
+mod io;
+mod upgrade;
+
+use std::sync::Arc;
+
+use pingora_core::apps::HttpServerApp;
+use pingora_core::protocols::http::ServerSession;
+use pingora_core::server::configuration::ServerConf;
+use pingora_proxy::{HttpProxy, http_proxy};
+
+use super::stream::ClientStream;
+use hooks::Hooks;
+
+/// Tries of one request at most, first one included. The hooks stop much earlier, by time.
+const TRIES_MAX: usize = 64;
+/// Idle connections to servers, over all services.
+const POOL_SIZE: usize = 4096;
+
+pub(crate) struct Engine {
+    proxy: Arc<HttpProxy<Hooks>>,
+}
+
+// === impl Engine ===
+
+impl Engine {
+    pub(crate) fn new() -> Engine {
+        let conf = ServerConf {
+            max_retries: TRIES_MAX,
+            upstream_keepalive_pool_size: POOL_SIZE,
+            threads: 1,
+            ..ServerConf::default()
+        };
+        Engine { proxy: Arc::new(http_proxy(&Arc::new(conf), Hooks)) }
+    }
+
+    /// Answers the requests of one connection until it ends.
+    pub(super) async fn run(&self, stream: ClientStream) {
+        let link = Arc::clone(stream.link());
+        let drain = link.shared.drain.clone();
+        let mut session = ServerSession::new_http1(Box::new(stream));
+        loop {
+            // No time-out of pingora's before a head: the stream has its own.
+            session.set_keepalive(Some(0));
+            let Some(reused) = self.proxy.process_new_http(session, &drain).await else { return };
+            link.allow_next();
+            session = ServerSession::new_http1(reused.consume().0);
+        }
+    }
+}

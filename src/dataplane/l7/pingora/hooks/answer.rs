@@ -1,0 +1,88 @@
+//! Writing answers: our own, and the last touches to a server's.
+
+use bytes::Bytes;
+use http::Version;
+use pingora_error::{Error, ErrorSource, ErrorType, Result};
+use pingora_http::ResponseHeader;
+use pingora_proxy::Session;
+
+use crate::dataplane::l7::link::Link;
+use crate::dataplane::l7::pages;
+use crate::model::id::Name;
+
+/// A short page for a status. `Ok(true)`: the request is answered.
+pub(super) async fn page(session: &mut Session, link: &Link, status: u16) -> Result<bool> {
+    let fields = [
+        (Name::from("Content-Type"), Name::from("text/plain; charset=utf-8")),
+        (Name::from("Cache-Control"), Name::from("no-store")),
+    ];
+    own(session, link, status, &fields, Bytes::from(pages::body(status))).await
+}
+
+/// An answer that no server gave. `Ok(true)`: the request is answered.
+pub(super) async fn own(
+    session: &mut Session,
+    link: &Link,
+    status: u16,
+    fields: &[(Name, Name)],
+    body: Bytes,
+) -> Result<bool> {
+    let mut head = ResponseHeader::build(status, Some(fields.len() + 3))?;
+    for (name, value) in fields {
+        head.append_header(name.to_string(), value.to_string())?;
+    }
+    let bodiless = matches!(status, 204 | 304);
+    if !bodiless {
+        head.insert_header("Content-Length", body.len())?;
+    }
+    if is_last(session, link) {
+        session.set_keepalive(None);
+    }
+    let silent = bodiless || body.is_empty() || session.req_header().method == http::Method::HEAD;
+    session.write_response_header(Box::new(head), silent).await?;
+    if !silent {
+        session.write_response_body(Some(body), true).await?;
+    }
+    Ok(true)
+}
+
+/// A server's answer on its way to the client.
+pub(super) fn of_server(session: &mut Session, link: &Link, head: &mut ResponseHeader) {
+    for hop_by_hop in ["keep-alive", "proxy-connection", "upgrade"] {
+        head.remove_header(hop_by_hop);
+    }
+    // HTTP/1.0 knows no chunks: the body ends with the connection.
+    if session.req_header().version == Version::HTTP_10 && head.headers.contains_key("transfer-encoding") {
+        head.remove_header("transfer-encoding");
+        session.set_keepalive(None);
+    }
+    if is_last(session, link) {
+        session.set_keepalive(None);
+    }
+}
+
+/// The status for a request that failed; 0 where there is nobody left to tell.
+pub(super) fn status_of(error: &Error) -> u16 {
+    match (error.etype(), error.esource()) {
+        (ErrorType::HTTPStatus(status), _) => *status,
+        (ErrorType::ReadTimedout | ErrorType::WriteTimedout | ErrorType::ConnectTimedout, ErrorSource::Upstream) => 504,
+        (ErrorType::ReadTimedout, ErrorSource::Downstream) => 408,
+        (_, ErrorSource::Upstream) => 502,
+        // The guard found the body malformed.
+        (ErrorType::ReadError, ErrorSource::Downstream) if is_malformed(error) => 400,
+        (ErrorType::ReadError | ErrorType::WriteError | ErrorType::ConnectionClosed, ErrorSource::Downstream) => 0,
+        (_, ErrorSource::Downstream) => 400,
+        (_, ErrorSource::Internal | ErrorSource::Unset) => 500,
+    }
+}
+
+fn is_malformed(error: &Error) -> bool {
+    let cause = error.root_cause().downcast_ref::<std::io::Error>();
+    cause.is_some_and(|cause| cause.kind() == std::io::ErrorKind::InvalidData)
+}
+
+/// The process drains, the VIP went away, or the client asked for it.
+fn is_last(session: &Session, link: &Link) -> bool {
+    let _ = session;
+    link.is_closing() || link.shared.is_draining()
+}

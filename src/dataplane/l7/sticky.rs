@@ -1,0 +1,34 @@
+//! The Set-Cookie field of COOKIEINSERT.
+//!
+//! With a time-out the cookie carries an expiry and is sent with every answer, so that the time-out counts from the
+//! client's last request, as SOURCEIP's does. Without one (time-out 0) it is a session cookie and is sent when a client
+//! has none, or when it was moved.
+
+use std::time::{Duration, SystemTime};
+
+use crate::balance::persistence::cookie;
+use crate::dataplane::member::Choice;
+use crate::model::vserver::{Persistence, PersistenceKind};
+use crate::snapshot::Snapshot;
+
+/// The value of the Set-Cookie field for an answer of this member, if one is due.
+pub fn set_cookie(snapshot: &Snapshot, choice: Choice) -> Option<String> {
+    let vserver = snapshot.model.vserver(choice.serving);
+    let Persistence { kind: PersistenceKind::CookieInsert { cookie: name }, timeout } = vserver.persistence.as_ref()?
+    else {
+        return None;
+    };
+    if choice.persistent && timeout.is_zero() {
+        return None;
+    }
+    let name = name.as_deref().map_or_else(|| cookie::name(&vserver.name), str::to_owned);
+    let value = cookie::value(&snapshot.model.service(choice.service).name, choice.address);
+    let expires = if timeout.is_zero() { String::new() } else { format!("; expires={}", http_date(*timeout)) };
+    Some(format!("{name}={value}{expires}; path=/; HttpOnly"))
+}
+
+/// The time `later` than now as HTTP writes it: `Sun, 29 Nov 2026 22:50:17 GMT`.
+fn http_date(later: Duration) -> String {
+    let at = SystemTime::now().checked_add(later).and_then(|at| jiff::Timestamp::try_from(at).ok());
+    at.unwrap_or(jiff::Timestamp::MAX).strftime("%a, %d %b %Y %H:%M:%S GMT").to_string()
+}

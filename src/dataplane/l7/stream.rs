@@ -1,0 +1,330 @@
+//! The client's side of a connection as the engine sees it.
+//!
+//! Reading goes through the [`Guard`]: the engine gets one valid message at a time, and bytes of the next one only once
+//! the answer is written. A head has a time limit as a whole, an idle connection the vserver's time-out; both live
+//! here, and so does the answer to a head that is refused. Writing is buffered, so that head and body of an answer
+//! leave together.
+//!
+//! A client that closes its sending side while it waits is still answered (RFC 9112 §9.6); a reset is seen at once.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use bytes::{Buf, BytesMut};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio::time::{Instant, Sleep};
+
+use super::head::{Guard, Refusal};
+use super::link::Link;
+use super::pages;
+
+/// Time for a whole head, from its first byte.
+const HEAD_LIMIT: Duration = Duration::from_secs(15);
+/// Bytes of later requests that are read while one is being answered.
+const AHEAD_MAX_BYTES: usize = 64 * 1024;
+/// One read at most.
+const READ_BYTES: usize = 16 * 1024;
+/// Bytes written at once at most; more goes straight through.
+const WRITE_BUFFER_BYTES: usize = 16 * 1024;
+
+pub(super) struct ClientStream {
+    /// Shared with the task that closes it.
+    socket: Arc<TcpStream>,
+    link: Arc<Link>,
+    guard: Guard,
+    /// Read, not yet passed by the guard.
+    waiting: BytesMut,
+    /// Passed, not yet taken by the engine.
+    passed: BytesMut,
+    /// Not yet written.
+    unsent: BytesMut,
+    /// The client has closed its sending side.
+    ended: bool,
+    refused: bool,
+    timer: Option<Pin<Box<Sleep>>>,
+    /// What the timer runs for.
+    timing: Timing,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Timing {
+    Nothing,
+    Idle,
+    Head,
+    Tunnel,
+}
+
+// === impl ClientStream ===
+
+impl ClientStream {
+    pub fn new(socket: Arc<TcpStream>, link: Arc<Link>) -> ClientStream {
+        ClientStream {
+            socket,
+            link,
+            guard: Guard::new(),
+            waiting: BytesMut::new(),
+            passed: BytesMut::new(),
+            unsent: BytesMut::new(),
+            ended: false,
+            refused: false,
+            timer: None,
+            timing: Timing::Nothing,
+        }
+    }
+
+    pub fn link(&self) -> &Arc<Link> {
+        &self.link
+    }
+
+    pub fn socket(&self) -> &TcpStream {
+        &self.socket
+    }
+
+    /// Reads at least a byte into `waiting`, or notes the end.
+    fn poll_fill(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        loop {
+            ready!(self.socket.poll_read_ready(cx))?;
+            self.waiting.reserve(READ_BYTES);
+            match self.socket.try_read_buf(&mut self.waiting) {
+                Ok(0) => {
+                    self.ended = true;
+                    return Poll::Ready(Ok(()));
+                }
+                Ok(_) => return Poll::Ready(Ok(())),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) => return Poll::Ready(Err(error)),
+            }
+        }
+    }
+
+    /// Reads straight into the engine's buffer, `most` bytes at most.
+    fn poll_direct(&mut self, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>, most: u64) -> Poll<io::Result<usize>> {
+        loop {
+            ready!(self.socket.poll_read_ready(cx))?;
+            let most = usize::try_from(most).unwrap_or(usize::MAX).min(buf.remaining());
+            let target = buf.initialize_unfilled_to(most);
+            match self.socket.try_read(target) {
+                Ok(read) => {
+                    buf.advance(read);
+                    return Poll::Ready(Ok(read));
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) => return Poll::Ready(Err(error)),
+            }
+        }
+    }
+
+    /// Between two requests or in a head. Ready: something passed, or the connection is at its end (`true`).
+    fn poll_head(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<bool>> {
+        loop {
+            if let Err(refusal) = self.guard.feed(&mut self.waiting, &mut self.passed) {
+                self.refuse(refusal);
+                return Poll::Ready(Ok(true));
+            }
+            if !self.passed.is_empty() {
+                self.time(Timing::Nothing, Duration::ZERO);
+                return Poll::Ready(Ok(false));
+            }
+            if self.ended {
+                return Poll::Ready(Ok(true));
+            }
+            let idle = self.waiting.is_empty();
+            if idle && self.link.is_closing() {
+                return Poll::Ready(Ok(true));
+            }
+            match self.poll_fill(cx) {
+                Poll::Ready(filled) => filled?,
+                Poll::Pending => {
+                    let (timing, limit) =
+                        if idle { (Timing::Idle, self.link.idle()) } else { (Timing::Head, HEAD_LIMIT) };
+                    self.time(timing, limit);
+                    if self.poll_timer(cx).is_pending() {
+                        self.link.wait(cx);
+                        // A flag that was raised in between is seen by this.
+                        if idle && self.link.is_closing() {
+                            return Poll::Ready(Ok(true));
+                        }
+                        return Poll::Pending;
+                    }
+                    if !idle {
+                        self.refuse(Refusal { status: 408, why: "head not complete in time" });
+                    }
+                    return Poll::Ready(Ok(true));
+                }
+            }
+        }
+    }
+
+    /// The request has passed as a whole: wait for its answer. Ready once something else is to be done.
+    fn poll_hold(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        loop {
+            self.link.wait(cx);
+            if self.link.is_tunnel() {
+                self.guard.tunnel();
+                return Poll::Ready(Ok(()));
+            }
+            if self.link.take_next() {
+                self.guard.next();
+                return Poll::Ready(Ok(()));
+            }
+            // Read ahead within bounds: it is how a reset is noticed.
+            if self.ended || self.waiting.len() >= AHEAD_MAX_BYTES {
+                return Poll::Pending;
+            }
+            ready!(self.poll_fill(cx))?;
+        }
+    }
+
+    /// After 101: bytes both ways, and one idle time-out for both.
+    fn poll_tunnel(&mut self, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        match self.poll_direct(cx, buf, u64::MAX) {
+            Poll::Ready(read) => {
+                self.time(Timing::Nothing, Duration::ZERO);
+                Poll::Ready(read.map(|_| ()))
+            }
+            Poll::Pending => {
+                self.time(Timing::Tunnel, self.link.idle());
+                ready!(self.poll_timer(cx));
+                Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
+            }
+        }
+    }
+
+    /// Answers a head that did not pass; the engine never learns of it.
+    fn refuse(&mut self, refusal: Refusal) {
+        tracing::debug!(client = %self.link.client, vserver = &*self.link.vserver, status = refusal.status,
+            why = refusal.why, "request refused");
+        self.refused = true;
+        self.link.linger();
+        self.unsent.extend_from_slice(&pages::refusal(refusal));
+    }
+
+    fn time(&mut self, timing: Timing, limit: Duration) {
+        if self.timing == timing {
+            return;
+        }
+        self.timing = timing;
+        if timing == Timing::Nothing {
+            return;
+        }
+        let deadline = Instant::now() + limit.min(Duration::from_secs(365 * 86_400));
+        match &mut self.timer {
+            Some(timer) => timer.as_mut().reset(deadline),
+            None => self.timer = Some(Box::pin(tokio::time::sleep_until(deadline))),
+        }
+    }
+
+    fn poll_timer(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        self.timer.as_mut().map_or(Poll::Pending, |timer| timer.as_mut().poll(cx))
+    }
+
+    fn poll_unsent(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        while !self.unsent.is_empty() {
+            ready!(self.socket.poll_write_ready(cx))?;
+            match self.socket.try_write(&self.unsent) {
+                Ok(written) => self.unsent.advance(written),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) => return Poll::Ready(Err(error)),
+            }
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncRead for ClientStream {
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        loop {
+            if this.refused {
+                return this.poll_unsent(cx);
+            }
+            if !this.passed.is_empty() {
+                let taken = this.passed.len().min(buf.remaining());
+                buf.put_slice(&this.passed.split_to(taken));
+                return Poll::Ready(Ok(()));
+            }
+            if this.guard.is_done() {
+                ready!(this.poll_hold(cx))?;
+            } else if this.guard.at_head() {
+                if ready!(this.poll_head(cx))? && !this.refused {
+                    return Poll::Ready(Ok(()));
+                }
+            } else if this.guard.is_tunnel() {
+                if this.waiting.is_empty() {
+                    return this.poll_tunnel(cx, buf);
+                }
+                this.passed = this.waiting.split();
+            } else if let Some(left) = this.guard.length_left().filter(|_| this.waiting.is_empty()) {
+                let read = ready!(this.poll_direct(cx, buf, left))?;
+                this.guard.took(read);
+                return Poll::Ready(Ok(()));
+            } else {
+                let fed = this.guard.feed(&mut this.waiting, &mut this.passed);
+                fed.map_err(|refusal| io::Error::new(io::ErrorKind::InvalidData, refusal.why))?;
+                if this.passed.is_empty() && !this.guard.is_done() {
+                    if this.ended {
+                        return Poll::Ready(Ok(()));
+                    }
+                    ready!(this.poll_fill(cx))?;
+                }
+            }
+        }
+    }
+}
+
+impl AsyncWrite for ClientStream {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, data: &[u8]) -> Poll<io::Result<usize>> {
+        let this = self.get_mut();
+        if this.timing == Timing::Tunnel {
+            // Traffic in this direction keeps the tunnel alive as well.
+            this.time(Timing::Nothing, Duration::ZERO);
+            this.time(Timing::Tunnel, this.link.idle());
+        }
+        if this.unsent.len() + data.len() <= WRITE_BUFFER_BYTES {
+            this.unsent.extend_from_slice(data);
+            return Poll::Ready(Ok(data.len()));
+        }
+        ready!(this.poll_unsent(cx))?;
+        loop {
+            ready!(this.socket.poll_write_ready(cx))?;
+            match this.socket.try_write(data) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                done => return Poll::Ready(done),
+            }
+        }
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.get_mut().poll_unsent(cx)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        if this.link.is_reset() {
+            return Poll::Ready(Ok(()));
+        }
+        ready!(this.poll_unsent(cx))?;
+        let _ = socket2::SockRef::from(&*this.socket).shutdown(std::net::Shutdown::Write);
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl Drop for ClientStream {
+    fn drop(&mut self) {
+        // A close with unread bytes is a reset, which could overtake the answer.
+        let between = self.guard.at_head() || self.guard.is_done() || self.guard.is_tunnel();
+        if !self.ended && (!between || !self.waiting.is_empty()) {
+            self.link.linger();
+        }
+    }
+}
+
+impl std::fmt::Debug for ClientStream {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ClientStream").field("link", &self.link).finish_non_exhaustive()
+    }
+}
