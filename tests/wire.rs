@@ -4,3 +4,8 @@
 mod dns;
 #[path = "wire/probe.rs"]
 mod probe;
+
+#[path = "wire/l4.rs"]
+mod l4;
+#[path = "wire/world.rs"]
+mod world;
