@@ -145,6 +145,11 @@ impl Handle {
         Ok(entries)
     }
 
+    /// Says that the stop signal has come: `RunStatus::draining` from now on.
+    pub async fn drain(&self) {
+        let _ = self.requests.send(Request::Drain).await;
+    }
+
     /// Everything that happens from now on.
     pub fn events(&self) -> broadcast::Receiver<Arc<Event>> {
         self.events.subscribe()

@@ -392,3 +392,6 @@ impl Core {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,80 @@
+//! Includes and zone files on disk.
+
+use std::path::{Path, PathBuf};
+
+use crate::config::{Files, Source};
+use crate::control::save::read_text;
+
+/// Paths are relative to the folder of the root file.
+#[derive(Clone, Debug)]
+pub struct DiskFiles {
+    folder: PathBuf,
+}
+
+/// Files that one glob may match.
+const MATCHES_MOST: usize = 10_000;
+
+/// The root file itself, under the name that the operator gave it.
+pub fn root(path: &Path) -> Result<Source, String> {
+    let text = read_text(path).map_err(|e| format!("{}: cannot be read: {e}", path.display()))?;
+    Ok(Source { path: path.display().to_string().into(), text: text.into() })
+}
+
+// === impl DiskFiles ===
+
+impl DiskFiles {
+    /// For a root file at `path`.
+    pub fn beside(path: &Path) -> DiskFiles {
+        DiskFiles { folder: path.parent().map(Path::to_owned).unwrap_or_default() }
+    }
+}
+
+impl Files for DiskFiles {
+    fn glob(&self, pattern: &str) -> Result<Vec<String>, String> {
+        // The folder is taken literally, whatever characters are in its name.
+        let folder = glob::Pattern::escape(&self.folder.to_string_lossy());
+        let whole = if Path::new(pattern).is_absolute() || folder.is_empty() {
+            pattern.to_owned()
+        } else {
+            format!("{folder}/{pattern}")
+        };
+        let mut found = Vec::new();
+        for path in glob::glob(&whole).map_err(|e| format!("`{pattern}` is not a pattern: {e}"))? {
+            let path = path.map_err(|e| format!("cannot read {}: {}", e.path().display(), e.error()))?;
+            if !path.is_file() {
+                continue;
+            }
+            if found.len() == MATCHES_MOST {
+                return Err(format!("`{pattern}` matches more than {MATCHES_MOST} files"));
+            }
+            let shown = path.strip_prefix(&self.folder).unwrap_or(&path);
+            found.push(shown.to_string_lossy().into_owned());
+        }
+        found.sort();
+        Ok(found)
+    }
+
+    fn read(&self, path: &str) -> Result<String, String> {
+        read_text(&self.folder.join(path)).map_err(|e| e.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn globs_are_relative_to_the_root_file_and_sorted() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("a[1]");
+        std::fs::create_dir_all(folder.join("apps/sub.toml")).unwrap();
+        for name in ["b", "a"] {
+            std::fs::write(folder.join(format!("apps/{name}.toml")), name).unwrap();
+        }
+        let files = DiskFiles::beside(&folder.join("box.toml"));
+        assert_eq!(files.glob("apps/*.toml").unwrap(), ["apps/a.toml", "apps/b.toml"]);
+        assert_eq!(files.read("apps/b.toml").unwrap(), "b");
+        assert!(files.read("apps").is_err(), "a folder is no text");
+        assert!(files.glob("apps/***").is_err());
+    }
+}

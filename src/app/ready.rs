@@ -1,0 +1,83 @@
+//! Telling that it is ready: one line a listener on stdout, and the ready file with the real ports.
+
+use std::io::{self, Write};
+use std::net::SocketAddr;
+use std::path::Path;
+
+use serde_json::json;
+
+use crate::snapshot::Snapshot;
+use crate::snapshot::live::Listening;
+
+/// Where everything listens.
+#[derive(Debug)]
+pub(super) struct Listeners {
+    admin: SocketAddr,
+    /// Name, protocol, and the address or why there is none; only those with a VIP.
+    vservers: Vec<(String, &'static str, Result<SocketAddr, String>)>,
+    dns: Vec<Result<SocketAddr, String>>,
+}
+
+// === impl Listeners ===
+
+impl Listeners {
+    pub fn of(admin: SocketAddr, snapshot: &Snapshot) -> Listeners {
+        let vservers = snapshot.model.vservers.iter().zip(&snapshot.vservers);
+        Listeners {
+            admin,
+            vservers: vservers
+                .filter_map(|(vserver, entry)| {
+                    let bound = bound(vserver.address?, &entry.live.listen.lock());
+                    Some((vserver.name.to_string(), vserver.protocol.word(), bound))
+                })
+                .collect(),
+            dns: snapshot.dns.listening.lock().iter().map(|(asked, listening)| bound(*asked, listening)).collect(),
+        }
+    }
+
+    /// For people.
+    pub fn print(&self, mut out: impl Write) -> io::Result<()> {
+        writeln!(out, "admin http://{}", self.admin)?;
+        for (name, protocol, address) in &self.vservers {
+            match address {
+                Ok(address) => writeln!(out, "vserver {name} {protocol} {address}")?,
+                Err(why) => writeln!(out, "vserver {name} {protocol} not listening: {why}")?,
+            }
+        }
+        for address in &self.dns {
+            match address {
+                Ok(address) => writeln!(out, "dns {address}")?,
+                Err(why) => writeln!(out, "dns not listening: {why}")?,
+            }
+        }
+        writeln!(out, "ready")?;
+        out.flush()
+    }
+
+    /// For programs.
+    pub fn json(&self) -> serde_json::Value {
+        let vservers: serde_json::Map<String, serde_json::Value> = self
+            .vservers
+            .iter()
+            .filter_map(|(name, _, address)| Some((name.clone(), json!(address.as_ref().ok()?))))
+            .collect();
+        let dns: Vec<&SocketAddr> = self.dns.iter().filter_map(|address| address.as_ref().ok()).collect();
+        json!({ "admin": self.admin, "vservers": vservers, "dns": dns, "pid": std::process::id() })
+    }
+}
+
+/// Whoever sees the file sees all of it.
+pub(super) fn write(path: &Path, content: &serde_json::Value) -> io::Result<()> {
+    let mut new = path.as_os_str().to_owned();
+    new.push(".new");
+    std::fs::write(&new, format!("{content}\n"))?;
+    std::fs::rename(&new, path)
+}
+
+fn bound(asked: SocketAddr, listening: &Listening) -> Result<SocketAddr, String> {
+    match listening {
+        Listening::Bound { address, .. } => Ok(*address),
+        Listening::Failed { error } => Err(format!("{asked}: {error}")),
+        Listening::None => Err(format!("{asked}: not yet bound")),
+    }
+}

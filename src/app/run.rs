@@ -1,0 +1,228 @@
+//! From nothing to ready, and from ready to nothing.
+
+use std::net::{SocketAddr, TcpListener};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use super::files::{self, DiskFiles};
+use super::ready::{self, Listeners};
+use super::signals::{self, StopSignals};
+use super::{RunOptions, state_directory};
+use crate::admin;
+use crate::config::{self, Loaded};
+use crate::control::clock::Clock;
+use crate::control::reactor::{Begin, Reactor};
+use crate::control::store::{self, Found, Memory, Store};
+use crate::dataplane::Dataplane;
+use crate::dataplane::dns::serve::DnsServer;
+use crate::probe::runner;
+use crate::snapshot::Cell;
+
+/// What DNS may still answer after the drain.
+const DNS_GRACE: Duration = Duration::from_millis(200);
+
+/// The one writer has ended by a bug (`EX_SOFTWARE`).
+const BUG: u8 = 70;
+
+/// Everything that runs.
+struct Running {
+    reactor: Reactor,
+    dataplane: Dataplane,
+    dns: DnsServer,
+    admin: JoinHandle<()>,
+    admin_address: SocketAddr,
+    stop_admin: watch::Sender<bool>,
+    socket: Option<PathBuf>,
+}
+
+pub(super) async fn run(options: RunOptions) -> ExitCode {
+    // Before anything can take long: a stop signal is never lost.
+    let mut stop = match StopSignals::new() {
+        Ok(stop) => stop,
+        Err(error) => return fail(&format!("cannot wait for signals: {error}")),
+    };
+    let running = match start(&options).await {
+        Ok(running) => running,
+        Err(Failure::Said) => return ExitCode::FAILURE,
+        Err(Failure::Because(why)) => return fail(&why),
+    };
+    if let Err(error) = signals::reload_on_hangup(running.reactor.handle.clone()) {
+        tracing::warn!(%error, "SIGHUP will not reload");
+    }
+    let code = tokio::select! {
+        name = stop.next() => {
+            tracing::info!("{name}: draining for at most {:?}", options.drain);
+            ExitCode::SUCCESS
+        }
+        () = running.reactor.ended() => {
+            tracing::error!("the one writer has ended: a bug; its message stands above");
+            ExitCode::from(BUG)
+        }
+        never = tell_ready(&running, &options) => match never {},
+    };
+    if let Some(file) = &options.ready_file {
+        let _ = std::fs::remove_file(file);
+    }
+    running.stop(options.drain, &mut stop).await;
+    code
+}
+
+enum Failure {
+    /// The problems are printed already.
+    Said,
+    Because(String),
+}
+
+async fn start(options: &RunOptions) -> Result<Running, Failure> {
+    let files = DiskFiles::beside(&options.config);
+    let loaded = load(options, &files)?;
+    let admin_listener = listen_admin(loaded.model.admin.listen)?;
+    let admin_address = admin_listener.local_addr().map_err(|e| Failure::Because(e.to_string()))?;
+    let (store, found, socket) = open_state(options)?;
+    let reactor = Reactor::start(Begin {
+        loaded,
+        store,
+        found,
+        path: Some(options.config.clone()),
+        overrides: options.set.clone(),
+        files: Arc::new(files),
+        clock: Clock::start(),
+        probes: runner::LIMIT,
+    })
+    .map_err(|e| Failure::Because(format!("the machine refuses threads: {e}")))?;
+
+    let dataplane = Dataplane::start(Arc::clone(&reactor.cell), reactor.observations.clone()).await;
+    let dns = DnsServer::start(Arc::clone(&reactor.cell)).await;
+    tokio::spawn(join_listeners(Arc::clone(&reactor.cell), dataplane.reconciled(), dns.reconciled()));
+    let (stop_admin, stopping) = watch::channel(false);
+    let unix = socket.as_deref().and_then(listen_socket);
+    let socket = socket.filter(|_| unix.is_some());
+    let admin = admin::serve(reactor.handle.clone(), Some(admin_listener), unix, stopping);
+    Ok(Running { reactor, dataplane, dns, admin, admin_address, stop_admin, socket })
+}
+
+/// Exactly what `check` does, and its words.
+fn load(options: &RunOptions, files: &DiskFiles) -> Result<Loaded, Failure> {
+    let root = files::root(&options.config).map_err(Failure::Because)?;
+    match config::load(root, &options.set, files) {
+        Ok(loaded) => {
+            for warning in &loaded.warnings {
+                tracing::warn!("{warning}");
+            }
+            Ok(loaded)
+        }
+        Err(problems) => {
+            for problem in &problems {
+                eprintln!("{problem}");
+            }
+            Err(Failure::Said)
+        }
+    }
+}
+
+/// The store, what it holds, and where the local socket goes.
+fn open_state(options: &RunOptions) -> Result<(Box<dyn Store>, Found, Option<PathBuf>), Failure> {
+    if options.ephemeral {
+        return Ok((Box::new(Memory::new()), Found::default(), None));
+    }
+    let dir = state_directory(options);
+    let (store, found) = store::open(&dir).map_err(|e| Failure::Because(e.what))?;
+    Ok((Box::new(store), found, Some(dir.join("bascule.sock"))))
+}
+
+fn listen_admin(address: SocketAddr) -> Result<TcpListener, Failure> {
+    TcpListener::bind(address).map_err(|error| {
+        Failure::Because(format!(
+            "cannot listen on {address} for administration: {error}; end what uses it, or change admin.listen"
+        ))
+    })
+}
+
+/// The state directory is ours (it is locked), so a socket that is there is left over from a process that was killed.
+fn listen_socket(path: &Path) -> Option<UnixListener> {
+    let _ = std::fs::remove_file(path);
+    let listener = UnixListener::bind(path)
+        .and_then(|l| std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)).map(|()| l));
+    match listener {
+        Ok(listener) => Some(listener),
+        Err(error) => {
+            tracing::warn!(path = %path.display(), %error, "no local socket: commands need --url");
+            None
+        }
+    }
+}
+
+/// A generation is there when both sides of the data plane have bound what it asks for.
+async fn join_listeners(cell: Arc<Cell>, mut traffic: watch::Receiver<u64>, mut dns: watch::Receiver<u64>) {
+    loop {
+        let both = (*traffic.borrow_and_update()).min(*dns.borrow_and_update());
+        cell.set_reconciled(both);
+        let changed = tokio::select! {
+            changed = traffic.changed() => changed,
+            changed = dns.changed() => changed,
+        };
+        if changed.is_err() {
+            return;
+        }
+    }
+}
+
+/// Says once that it is ready, and then waits for ever.
+async fn tell_ready(running: &Running, options: &RunOptions) -> std::convert::Infallible {
+    let cell = &running.reactor.cell;
+    let mut published = cell.subscribe();
+    let generation = loop {
+        let generation = *published.borrow_and_update();
+        if cell.load().ready {
+            break generation;
+        }
+        if published.changed().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    };
+    cell.reconciled(generation).await;
+    let listeners = Listeners::of(running.admin_address, &cell.load_full());
+    // Whoever started us may have closed our stdout.
+    let _ = listeners.print(std::io::stdout().lock());
+    if let Some(file) = &options.ready_file
+        && let Err(error) = ready::write(file, &listeners.json())
+    {
+        tracing::error!(file = %file.display(), %error, "cannot write the ready file");
+    }
+    std::future::pending().await
+}
+
+fn fail(why: &str) -> ExitCode {
+    eprintln!("bascule: {why}");
+    ExitCode::FAILURE
+}
+
+// === impl Running ===
+
+impl Running {
+    /// Lets what is open finish, at most for `limit` or until a second signal comes; then ends everything in the
+    /// opposite order of its start.
+    async fn stop(self, limit: Duration, stop: &mut StopSignals) {
+        let Running { reactor, dataplane, dns, admin, admin_address: _, stop_admin, socket } = self;
+        reactor.handle.drain().await;
+        tokio::select! {
+            () = dataplane.drain(limit) => {}
+            name = stop.next() => tracing::warn!("{name}: ending at once"),
+        }
+        dns.stop(DNS_GRACE).await;
+        stop_admin.send_replace(true);
+        let _ = admin.await;
+        reactor.stop().await;
+        if let Some(socket) = socket {
+            let _ = std::fs::remove_file(socket);
+        }
+        tracing::info!("stopped");
+    }
+}

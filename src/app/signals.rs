@@ -1,0 +1,57 @@
+//! SIGHUP reloads, SIGTERM and SIGINT stop.
+
+use std::io;
+
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use crate::control::{Command, Handle};
+
+/// The signals that end the process.
+pub(super) struct StopSignals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+// === impl StopSignals ===
+
+impl StopSignals {
+    pub fn new() -> io::Result<StopSignals> {
+        Ok(StopSignals { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
+    }
+
+    /// The next one. Its name.
+    pub async fn next(&mut self) -> &'static str {
+        tokio::select! {
+            _ = self.terminate.recv() => "SIGTERM",
+            _ = self.interrupt.recv() => "SIGINT",
+        }
+    }
+}
+
+/// Every SIGHUP takes FILE again; a bad one changes nothing and says what is wrong.
+pub(super) fn reload_on_hangup(handle: Handle) -> io::Result<()> {
+    let mut hangup = signal(SignalKind::hangup())?;
+    tokio::spawn(async move {
+        while hangup.recv().await.is_some() {
+            match handle.command("signal:SIGHUP".into(), Command::Reload).await {
+                Ok(done) => {
+                    for warning in &done.warnings {
+                        tracing::warn!("reload: {warning}");
+                    }
+                    for change in &done.changes {
+                        tracing::info!("reload: {change}");
+                    }
+                    tracing::info!(changes = done.changes.len(), "configuration reloaded");
+                }
+                Err(crate::control::Refusal::BadConfig(problems)) => {
+                    for problem in &problems {
+                        tracing::error!("reload: {problem}");
+                    }
+                    tracing::error!("configuration not reloaded: nothing was changed");
+                }
+                Err(refusal) => tracing::error!("configuration not reloaded: {refusal}"),
+            }
+        }
+    });
+    Ok(())
+}

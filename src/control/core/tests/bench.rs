@@ -1,0 +1,261 @@
+//! A core in virtual time with a disk that can be broken, over one small appliance:
+//! checks `api`; services `web1`, `web2` on vserver `web` (always up); scenario `dr` on `api`; switch `drill`.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use tokio::sync::{broadcast, oneshot};
+
+use super::super::{Core, Input, Output, Setup};
+use crate::config::{Files, Loaded, Source};
+use crate::control::command::{Command, Done, Note, Refusal};
+use crate::control::disk::{Queue, ToDisk};
+use crate::control::store::{self, Batch, Found, Limits, Memory, ReadJournal, Store, StoreError};
+use crate::control::{Event, Request, World};
+use crate::model::Model;
+use crate::model::check::{Check, Origin, Probe, Schedule, Target};
+use crate::model::condition::{Condition, Group, Subject, Term};
+use crate::model::event::{Outcome, Verdict};
+use crate::model::id::{CheckId, Kind, ObjectRef, ScenarioId, ServiceId};
+use crate::model::scenario::{DirectionRules, Mode, Oscillation, Scenario, Switch};
+use crate::model::service::{Protocol, Service};
+use crate::model::time::{Now, Tick, Wall};
+use crate::model::vserver::{Member, Vserver};
+use crate::probe::Sampled;
+
+pub type Answered = oneshot::Receiver<Result<Done, Refusal>>;
+
+pub struct Bench {
+    pub core: Core,
+    pub now: Now,
+    pub broken: Arc<AtomicBool>,
+    /// The disk takes orders and does not answer.
+    pub hangs: bool,
+    pub events: broadcast::Receiver<Arc<Event>>,
+    queue: Queue,
+    journal: Arc<dyn ReadJournal>,
+}
+
+struct Fragile {
+    inner: Box<dyn Store>,
+    broken: Arc<AtomicBool>,
+}
+
+struct NoFiles;
+
+impl Files for NoFiles {
+    fn glob(&self, _pattern: &str) -> Result<Vec<String>, String> {
+        Ok(Vec::new())
+    }
+    fn read(&self, path: &str) -> Result<String, String> {
+        Err(format!("{path} is not there"))
+    }
+}
+
+impl Store for Fragile {
+    fn commit(&mut self, batches: &[&Batch]) -> Result<u64, StoreError> {
+        if self.broken.load(Ordering::Relaxed) {
+            return Err(StoreError::retryable("the disk is full"));
+        }
+        self.inner.commit(batches)
+    }
+    fn cut(&mut self, now: Wall, limits: &Limits) -> Result<u64, StoreError> {
+        self.inner.cut(now, limits)
+    }
+    fn reader(&self) -> Arc<dyn ReadJournal> {
+        self.inner.reader()
+    }
+}
+
+impl Bench {
+    pub fn new() -> Bench {
+        Bench::over(Box::new(Memory::new()), Found::default())
+    }
+
+    /// As a process that starts on `dir`.
+    pub fn on(dir: &std::path::Path) -> Bench {
+        let (store, found) = store::open(dir).unwrap();
+        Bench::over(Box::new(store), found)
+    }
+
+    fn over(inner: Box<dyn Store>, found: Found) -> Bench {
+        let broken = Arc::new(AtomicBool::new(false));
+        let store = Fragile { inner, broken: Arc::clone(&broken) };
+        let journal = store.reader();
+        let now = Now { tick: Tick(1_000), wall: Wall(1_800_000_000_000_000) };
+        let (sender, events) = broadcast::channel(256);
+        let text = Source { path: "box.toml".into(), text: "schema = 1\n".into() };
+        let loaded = Loaded { model: Arc::new(model()), warnings: Vec::new(), sources: vec![text], hash: "0".into() };
+        let files: super::super::FileAccess = Arc::new(NoFiles);
+        let setup = Setup { loaded, found, path: None, overrides: Vec::new(), files, events: sender };
+        let core = Core::start(now, setup);
+        let mut bench = Bench { core, now, broken, hangs: false, events, queue: Queue::new(Box::new(store)), journal };
+        bench.outputs();
+        bench
+    }
+
+    /// One turn with `input`, and the turns that the disk's answers cause.
+    pub fn feed(&mut self, input: Input) {
+        self.core.handle(self.now, input);
+        self.core.settle(self.now);
+        self.outputs();
+    }
+
+    /// Lets time pass, waking the core as it asks.
+    pub fn wait(&mut self, time: Duration) {
+        let end = self.now.after(time);
+        while self.now.tick < end.tick {
+            let wake = self.core.wake_at(self.now.tick).max(Tick(self.now.tick.0 + 1)).min(end.tick);
+            self.now = self.now.after(wake.since(self.now.tick));
+            self.feed(Input::Wake);
+        }
+    }
+
+    pub fn probe(&mut self, outcome: Outcome) {
+        let check = Arc::clone(&self.core.checks[0]);
+        let verdict = Verdict::new(outcome, Duration::from_millis(1), "said the test");
+        self.feed(Input::Sampled(Sampled { check, verdict, late_by: Duration::ZERO }));
+    }
+
+    pub fn command(&mut self, command: Command) -> Answered {
+        let (answer, answered) = oneshot::channel();
+        self.feed(Input::Request(Request::Command { actor: "admin:nsroot".into(), command, answer }));
+        answered
+    }
+
+    pub fn read<T: Send + 'static>(&mut self, look: impl FnOnce(&World<'_>) -> T + Send + 'static) -> Option<T> {
+        let (sender, mut value) = oneshot::channel();
+        let read = Box::new(move |world: &World<'_>| {
+            let _ = sender.send(look(world));
+        });
+        self.feed(Input::Request(Request::Read(read)));
+        value.try_recv().ok()
+    }
+
+    pub fn published_active(&self) -> bool {
+        self.core.cell().load().scenario_active[0]
+    }
+
+    pub fn kinds(&self) -> Vec<String> {
+        let entries = self.journal.query(&Default::default()).unwrap();
+        entries.iter().map(|entry| entry.kind.to_string()).collect()
+    }
+
+    pub fn heal(&mut self) {
+        self.broken.store(false, Ordering::Relaxed);
+        self.hangs = false;
+        self.write();
+        self.outputs();
+    }
+
+    /// Whether what waits was written; the report reaches the core.
+    fn write(&mut self) {
+        if let Some(report) = self.queue.write() {
+            self.core.handle(self.now, Input::Disk(report));
+            self.core.settle(self.now);
+        }
+    }
+
+    fn outputs(&mut self) {
+        loop {
+            let outputs = self.core.take_outputs();
+            if outputs.is_empty() {
+                return;
+            }
+            let mut wrote = false;
+            for output in outputs {
+                match output {
+                    Output::Disk(ToDisk::Write(order)) => {
+                        self.queue.push(order);
+                        wrote = true;
+                    }
+                    Output::Answer(answer) => {
+                        let _ = answer.to.send(answer.result);
+                    }
+                    _ => {}
+                }
+            }
+            if wrote && !self.hangs {
+                self.write();
+            }
+        }
+    }
+}
+
+pub fn disable(service: &str, delay: Option<u64>, graceful: bool) -> Command {
+    Command::Disable {
+        object: ObjectRef::new(Kind::Service, service),
+        delay: delay.map(Duration::from_secs),
+        graceful,
+        note: Note::default(),
+        wait: None,
+    }
+}
+
+pub fn modes(activate: Option<Mode>, deactivate: Option<Mode>) -> Command {
+    Command::SetModes {
+        scenario: "dr".into(),
+        activate,
+        deactivate,
+        override_guard: false,
+        if_seq: None,
+        note: Note::default(),
+    }
+}
+
+fn model() -> Model {
+    let target = Target::new("127.0.0.1:1".parse().unwrap());
+    let schedule = Schedule {
+        interval: Duration::from_secs(1),
+        timeout: Duration::from_millis(500),
+        rise: 1,
+        fall: 1,
+        fall_among: None,
+        down_time: None,
+        reverse: false,
+    };
+    let check = Check { name: "api".into(), origin: Origin::User, probe: Probe::Tcp { target }, schedule };
+    let service = |name: &str| {
+        let mut service = Service::new(name, Protocol::Http, "127.0.0.1:2".parse().unwrap());
+        service.settings.health_monitor = false;
+        service
+    };
+    let mut web = Vserver::new("web", Protocol::Http);
+    for id in [ServiceId(0), ServiceId(1)] {
+        web.services.push((id, 1));
+        web.members.push(Member { service: id, weight: 1 });
+    }
+    let term = |text: &str, negated| Term {
+        text: text.into(),
+        subject: Subject::Check(CheckId(0)),
+        negated,
+        measure: None,
+        hold: None,
+    };
+    let when = |text: &str, negated| Condition {
+        groups: vec![Group { name: text.into(), named: false, terms: vec![term(text, negated)] }],
+    };
+    let rules = |when| DirectionRules { base_mode: Mode::Auto, when, gate: None, guard: None, triggers: Vec::new() };
+    let scenario = Scenario {
+        name: "dr".into(),
+        about: "".into(),
+        initially_active: false,
+        directions: [rules(when("api!", true)), rules(when("api", false))],
+        oscillation: Oscillation { commits: 10, within: Duration::from_secs(600) },
+        min_dwell: Duration::ZERO,
+        renamed_from: None,
+        pair: None,
+    };
+    let watched = Term { subject: Subject::Scenario(ScenarioId(0)), ..term("sc:dr", false) };
+    Model {
+        checks: vec![check],
+        services: vec![service("web1"), service("web2")],
+        vservers: vec![web],
+        scenarios: vec![scenario],
+        scenario_order: vec![ScenarioId(0)],
+        switches: vec![Switch { name: "drill".into(), initial: false, maintenance_of: None }],
+        watched: vec![watched],
+        ..Model::empty()
+    }
+}
