@@ -1,11 +1,14 @@
 //! One name in one zone, followed to its end.
 
+mod choose;
+
 use super::{CHAIN_MAX, Circumstances};
-use crate::balance::records::{Decision, Draw, Fallback, Source, select};
+use crate::balance::records::{Decision, Fallback};
 use crate::dataplane::dns::wire::{Full, LowerName, Query, Section, Writer, rcode};
-use crate::model::zone::{DnsName, OnEmpty, RecordType, Rrset};
+use crate::model::zone::{DnsName, RecordType};
 use crate::snapshot::Snapshot;
-use crate::snapshot::zones::{FixedRrset, Node, NodeId, Place, ZoneEntry};
+use crate::snapshot::zones::{Node, NodeId, Place, ZoneEntry};
+use choose::{Found, Lookup};
 
 /// What happens on the way, for `explain`.
 #[derive(Debug)]
@@ -77,22 +80,6 @@ pub(super) struct Resolution<'a, 't> {
     result: Resolved,
     /// Lower-case wire names whose addresses belong into the additional section.
     wanted: Vec<&'a [u8]>,
-}
-
-/// Records of one RRset, ready to be written.
-#[derive(Clone, Copy)]
-enum Found<'a> {
-    Fixed(&'a FixedRrset),
-    /// The positions are in `Resolution::chosen`, until the next decision.
-    Chosen(&'a Rrset),
-    Static(&'a Rrset),
-}
-
-/// What a node holds for a type.
-enum Lookup<'a> {
-    Records(Found<'a>),
-    Nothing,
-    ServFail,
 }
 
 /// The name to go on with, where the chain of aliases is not at its end.
@@ -226,92 +213,6 @@ impl<'a, 't> Resolution<'a, 't> {
         None
     }
 
-    /// The CNAME of a node, if it is one at the moment. A name whose set is a CNAME is one for all types.
-    fn alias(&mut self, node: &'a Node) -> Lookup<'a> {
-        if let Some(set) = node.fixed(RecordType::CNAME) {
-            return self.fixed(node, set);
-        }
-        for steered in node.steered.iter().filter(|s| s.varies || s.rtype == RecordType::CNAME) {
-            let decision = self.decide(steered.index);
-            match decision.source {
-                Source::Records(_) | Source::Static if decision.rtype == RecordType::CNAME => {
-                    return self.selected(steered.index, decision);
-                }
-                Source::ServFail if steered.rtype == RecordType::CNAME => {
-                    return self.selected(steered.index, decision);
-                }
-                // Another type, for `lookup`, or nothing. What `on_empty` left out is counted all the same.
-                Source::Nothing if steered.rtype == RecordType::CNAME => {
-                    self.selected(steered.index, decision);
-                }
-                _ => {}
-            }
-        }
-        Lookup::Nothing
-    }
-
-    /// The records of one type; those of CNAME are [`Resolution::alias`]'s.
-    fn lookup(&mut self, node: &'a Node, rtype: RecordType) -> Lookup<'a> {
-        if rtype == RecordType::CNAME {
-            return Lookup::Nothing;
-        }
-        if let Some(set) = node.fixed(rtype) {
-            return self.fixed(node, set);
-        }
-        for steered in node.steered.iter().filter(|s| s.varies || s.rtype == rtype) {
-            let decision = self.decide(steered.index);
-            if decision.rtype == rtype {
-                return self.selected(steered.index, decision);
-            }
-        }
-        Lookup::Nothing
-    }
-
-    /// The RRset of the lowest type that has records.
-    fn any(&mut self, node: &'a Node) -> Lookup<'a> {
-        let mut lowest = node.fixed.iter().map(|set| set.rtype).min();
-        for steered in &node.steered {
-            let decision = self.decide(steered.index);
-            let has_records = matches!(decision.source, Source::Records(_) | Source::Static);
-            if has_records && lowest.is_none_or(|l| decision.rtype < l) {
-                lowest = Some(decision.rtype);
-            }
-        }
-        lowest.map_or(Lookup::Nothing, |rtype| self.lookup(node, rtype))
-    }
-
-    fn fixed(&mut self, node: &'a Node, set: &'a FixedRrset) -> Lookup<'a> {
-        self.tell(|_| Event::Fixed { name: &node.name.0, rtype: set.rtype, records: set.rdata.len() });
-        Lookup::Records(Found::Fixed(set))
-    }
-
-    fn decide(&mut self, index: u32) -> Decision {
-        self.snapshot.decide(self.zone_at, index as usize, self.chosen)
-    }
-
-    /// Step 4, for what [`Resolution::decide`] has just decided.
-    fn selected(&mut self, index: u32, decision: Decision) -> Lookup<'a> {
-        let rrset = self.rrset(index);
-        let tracing = self.circumstances.trace.is_some();
-        let eligible = if tracing { self.chosen.clone() } else { Vec::new() };
-        let turn = if tracing { self.zone.turn(index) } else { self.zone.next_turn(index) };
-        let draw = Draw { entropy: self.circumstances.entropy, turn, client: self.circumstances.client };
-        select(rrset, self.chosen, draw);
-        if let Some(trace) = &mut self.circumstances.trace {
-            let zone = self.zone_at;
-            trace(Event::Steered { zone, index, decision, eligible: &eligible, chosen: self.chosen });
-        }
-        if let Some(fallback) = decision.fallback {
-            self.result.fallback = Some((index, fallback));
-        }
-        match decision.source {
-            Source::Records(_) => Lookup::Records(Found::Chosen(rrset)),
-            Source::Static => Lookup::Records(Found::Static(rrset)),
-            Source::Nothing => Lookup::Nothing,
-            Source::ServFail => Lookup::ServFail,
-        }
-    }
-
     /// A referral to the zone below `cut`. It is authoritative only as the end of a chain that is.
     fn refer(&mut self, cut: NodeId, first: bool, writer: &mut Writer<'_>) -> Result<(), Full> {
         let node = self.zone.node(cut);
@@ -415,41 +316,6 @@ impl<'a, 't> Resolution<'a, 't> {
         Ok(())
     }
 
-    fn rrset(&self, index: u32) -> &'a Rrset {
-        &self.snapshot.model.zones[self.zone_at].rrsets[index as usize]
-    }
-
-    fn type_of(&self, found: Found<'a>) -> RecordType {
-        match found {
-            Found::Fixed(set) => set.rtype,
-            Found::Chosen(rrset) => rrset.records[self.chosen[0] as usize].rtype,
-            Found::Static(rrset) => rrset.rtype,
-        }
-    }
-
-    fn ttl_of(&self, found: Found<'a>) -> u32 {
-        match found {
-            Found::Fixed(set) => set.ttl,
-            Found::Chosen(rrset) | Found::Static(rrset) => rrset.ttl,
-        }
-    }
-
-    /// The RDATA of each record.
-    fn data(&self, found: Found<'a>) -> impl Iterator<Item = &'a [u8]> + use<'_, 'a, 't> {
-        let count = match found {
-            Found::Fixed(set) => set.rdata.len(),
-            Found::Chosen(_) => self.chosen.len(),
-            Found::Static(rrset) => static_data(rrset).len(),
-        };
-        // There is one CNAME or none (checked at load; a steered one is selected alone).
-        let count = if self.type_of(found) == RecordType::CNAME { count.min(1) } else { count };
-        (0..count).map(move |i| match found {
-            Found::Fixed(set) => &*set.rdata[i],
-            Found::Chosen(rrset) => &*rrset.records[self.chosen[i] as usize].rdata,
-            Found::Static(rrset) => &*static_data(rrset)[i].rdata,
-        })
-    }
-
     fn tell<'e>(&mut self, event: impl FnOnce(&Self) -> Event<'e>) {
         if self.circumstances.trace.is_some() {
             let event = event(self);
@@ -465,11 +331,4 @@ const YXDOMAIN: u16 = 6;
 
 fn ends_with(name: &[u8], suffix: &[u8]) -> bool {
     name.len() >= suffix.len() && name[name.len() - suffix.len()..].eq_ignore_ascii_case(suffix)
-}
-
-fn static_data(rrset: &Rrset) -> &[crate::model::zone::StaticData] {
-    match &rrset.on_empty {
-        OnEmpty::Static(data) => data,
-        _ => &[],
-    }
 }

@@ -36,7 +36,7 @@ fn any_name() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(4_000))]
+    #![proptest_config(ProptestConfig::with_cases(1_500))]
 
     #[test]
     fn any_bytes_are_survived(message in proptest::collection::vec(any::<u8>(), 0..200), tcp in any::<bool>()) {
