@@ -7,5 +7,7 @@ mod probe;
 
 #[path = "wire/l4.rs"]
 mod l4;
+#[path = "wire/l7.rs"]
+mod l7;
 #[path = "wire/world.rs"]
 mod world;

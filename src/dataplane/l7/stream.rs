@@ -23,7 +23,7 @@ use super::link::Link;
 use super::pages;
 
 /// Time for a whole head, from its first byte.
-const HEAD_LIMIT: Duration = Duration::from_secs(15);
+const HEAD_LIMIT: Duration = Duration::from_secs(10);
 /// Bytes of later requests that are read while one is being answered.
 const AHEAD_MAX_BYTES: usize = 64 * 1024;
 /// One read at most.

@@ -1,0 +1,28 @@
+//! HTTP through the data plane.
+
+#[path = "l7/balance.rs"]
+mod balance;
+#[path = "l7/drain.rs"]
+mod drain;
+#[path = "l7/protocol.rs"]
+mod protocol;
+#[path = "l7/strict.rs"]
+mod strict;
+#[path = "l7/upgrade.rs"]
+mod upgrade;
+
+use bascule::model::service::Protocol::Http;
+
+use crate::world::{Plan, Server, World};
+
+fn one(server: &Server) -> Plan {
+    Plan::default().service("a", Http, server.at).vserver("web", Http, &["a"])
+}
+
+fn two(a: &Server, b: &Server) -> Plan {
+    Plan::default().service("a", Http, a.at).service("b", Http, b.at).vserver("web", Http, &["a", "b"])
+}
+
+async fn one_world(server: &Server) -> World {
+    World::start(one(server)).await
+}

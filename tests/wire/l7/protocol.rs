@@ -1,0 +1,183 @@
+//! HTTP as clients and servers speak it.
+
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+use bascule::model::service::Protocol::Http;
+
+use super::{one, one_world};
+use crate::world::{Plan, Server, World, body, connect, exchange, get, nobody, read_all, read_answer, read_request};
+
+/// Answers every request with these bytes and closes.
+async fn canned(answer: &'static str) -> Server {
+    Server::each(move |mut stream| async move {
+        if read_request(&mut stream).await.is_some() {
+            let _ = stream.write_all(answer.as_bytes()).await;
+        }
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_connection_is_kept_and_a_server_learns_who_asks() {
+    let server = Server::http("a").await;
+    let world = one_world(&server).await;
+    let mut client = connect(world.vip("web")).await;
+    for n in 0..3 {
+        let request =
+            format!("GET /{n}?q HTTP/1.1\r\nHost: t.test\r\nX-Forwarded-For: 192.0.2.1\r\nKeep-Alive: 5\r\n\r\n");
+        client.write_all(request.as_bytes()).await.unwrap();
+        let answer = read_answer(&mut client).await;
+        assert!(answer.starts_with("HTTP/1.1 200 OK\r\n") && body(&answer) == "a", "{answer}");
+    }
+    let seen = server.seen();
+    assert!(seen.contains("GET /2?q HTTP/1.1\r\n"), "{seen}");
+    assert_eq!(seen.matches("X-Forwarded-For: 192.0.2.1, 127.0.0.1\r\n").count(), 3, "{seen}");
+    assert!(!seen.to_lowercase().contains("keep-alive"), "{seen}");
+}
+
+#[tokio::test]
+async fn requests_sent_ahead_are_answered_in_order() {
+    let server = Server::http("a").await;
+    let world = one_world(&server).await;
+    let mut client = connect(world.vip("web")).await;
+    let requests = "GET /1 HTTP/1.1\r\nHost: x\r\n\r\nPOST /2 HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello\
+                    GET /3 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+    client.write_all(requests.as_bytes()).await.unwrap();
+    let answers = read_all(&mut client).await;
+    assert_eq!(answers.matches("HTTP/1.1 200 OK").count(), 3, "{answers}");
+    let seen = server.seen();
+    let at = |path: &str| seen.find(path).unwrap_or_else(|| panic!("{path} in {seen}"));
+    assert!(at("GET /1 ") < at("POST /2 ") && at("POST /2 ") < at("GET /3 "));
+    assert!(seen.contains("\r\n\r\nhello"), "{seen}");
+}
+
+#[tokio::test]
+async fn a_client_that_has_said_everything_is_still_answered() {
+    let server = Server::each(|mut stream| async move {
+        read_request(&mut stream).await;
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na").await;
+    })
+    .await;
+    let world = one_world(&server).await;
+    let mut client = connect(world.vip("web")).await;
+    client.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
+    client.shutdown().await.unwrap();
+    assert!(read_all(&mut client).await.ends_with("\r\n\r\na"));
+}
+
+#[tokio::test]
+async fn head_has_no_body_and_its_length() {
+    let server = canned("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n").await;
+    let world = one_world(&server).await;
+    let answer = exchange(world.vip("web"), "HEAD / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await;
+    assert!(answer.contains("Content-Length: 1000\r\n") && answer.ends_with("\r\n\r\n"), "{answer}");
+}
+
+#[tokio::test]
+async fn http_1_0_gets_no_chunks_and_its_connection_ends() {
+    let server = canned("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n").await;
+    let world = one_world(&server).await;
+    let answer = exchange(world.vip("web"), "GET / HTTP/1.0\r\n\r\n").await;
+    assert!(answer.ends_with("\r\n\r\nhello"), "{answer}");
+    let answer = get(world.vip("web"), "/", "").await;
+    assert!(answer.ends_with("\r\n\r\n5\r\nhello\r\n0\r\n\r\n"), "{answer}");
+}
+
+#[tokio::test]
+async fn a_body_that_ends_with_the_connection_arrives_whole() {
+    let server = canned("HTTP/1.0 200 OK\r\n\r\nall of it").await;
+    let world = one_world(&server).await;
+    assert!(get(world.vip("web"), "/", "").await.contains("all of it"));
+}
+
+#[tokio::test]
+async fn the_server_decides_whether_to_continue() {
+    let server = Server::each(|mut stream| async move {
+        let mut head = Vec::new();
+        while !head.ends_with(b"\r\n\r\n") {
+            head.push(stream.read_u8().await.unwrap());
+        }
+        stream.write_all(b"HTTP/1.1 100 Continue\r\n\r\n").await.unwrap();
+        let mut body = [0; 5];
+        stream.read_exact(&mut body).await.unwrap();
+        stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n").await.unwrap();
+        stream.write_all(&body).await.unwrap();
+    })
+    .await;
+    let world = one_world(&server).await;
+    let mut client = connect(world.vip("web")).await;
+    let head = "POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 5\r\nConnection: close\r\n\r\n";
+    client.write_all(head.as_bytes()).await.unwrap();
+    let interim = read_answer(&mut client).await;
+    assert!(interim.starts_with("HTTP/1.1 100 Continue"), "{interim}");
+    client.write_all(b"hello").await.unwrap();
+    assert!(read_all(&mut client).await.ends_with("\r\n\r\nhello"));
+}
+
+#[tokio::test]
+async fn large_bodies_pass_both_ways() {
+    let server = Server::each(|mut stream| async move {
+        while let Some(request) = read_request(&mut stream).await {
+            let body = body(&request);
+            let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+            if stream.write_all(answer.as_bytes()).await.is_err() {
+                return;
+            }
+        }
+    })
+    .await;
+    let world = one_world(&server).await;
+    let sent = "0123456789abcdef".repeat(20_000);
+    let mut client = connect(world.vip("web")).await;
+    for _ in 0..2 {
+        let (mut reader, mut writer) = client.split();
+        let request = format!("PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: {}\r\n\r\n{sent}", sent.len());
+        let write = async { writer.write_all(request.as_bytes()).await.unwrap() };
+        let mut got = Vec::new();
+        let read = async {
+            while !got.ends_with(sent.as_bytes()) {
+                assert!(reader.read_buf(&mut got).await.unwrap() > 0, "ended after {} bytes", got.len());
+            }
+        };
+        tokio::time::timeout(crate::world::PATIENT, async { tokio::join!(write, read) }).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn errors_of_servers_are_502_and_504_in_our_own_words() {
+    let silent = Server::each(|mut stream| async move {
+        let mut scrap = Vec::new();
+        let _ = stream.read_to_end(&mut scrap).await;
+    })
+    .await;
+    let world =
+        World::start(one(&silent).with_service(|s| s.settings.server_timeout = Duration::from_millis(100))).await;
+    let answer = get(world.vip("web"), "/", "").await;
+    assert!(answer.starts_with("HTTP/1.1 504 ") && body(&answer) == "504 Gateway Timeout\n", "{answer}");
+
+    for broken in ["", "nonsense\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n"] {
+        let server = canned(broken).await;
+        let world = one_world(&server).await;
+        let answer = get(world.vip("web"), "/", "").await;
+        assert!(answer.starts_with("HTTP/1.1 502 "), "{broken:?}: {answer:?}");
+        assert!(!answer.to_lowercase().contains("pingora"), "{answer}");
+    }
+    let unreachable = Plan::default().service("a", Http, nobody().await).vserver("web", Http, &["a"]);
+    let world = World::start(unreachable).await;
+    assert!(get(world.vip("web"), "/", "").await.starts_with("HTTP/1.1 502 "));
+}
+
+#[tokio::test]
+async fn an_answer_that_breaks_off_is_not_made_to_look_whole() {
+    let server = canned("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\npart").await;
+    let world = one_world(&server).await;
+    let mut client = connect(world.vip("web")).await;
+    client.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
+    let mut answer = Vec::new();
+    let end = tokio::time::timeout(crate::world::PATIENT, client.read_to_end(&mut answer)).await.unwrap();
+    assert!(end.is_err() || !answer.ends_with(b"0\r\n\r\n"));
+    assert!(answer.len() < 1000);
+}
