@@ -8,7 +8,7 @@
 mod adc;
 mod check;
 mod gtm;
-mod text;
+pub(super) mod text;
 mod zone;
 
 use std::fmt::Write;

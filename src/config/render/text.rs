@@ -7,7 +7,7 @@ use std::fmt::Write;
 const WIDTH: usize = 110;
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Value {
+pub(in crate::config) enum Value {
     Str(String),
     /// A text of several lines, printed as such.
     Lines(String),
@@ -21,7 +21,7 @@ pub(super) enum Value {
 }
 
 #[derive(Default)]
-pub(super) struct Text {
+pub(in crate::config) struct Text {
     out: String,
 }
 
