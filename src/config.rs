@@ -5,17 +5,30 @@
 
 pub mod condition;
 pub mod diff;
+mod document;
 pub mod edit;
+mod include;
+mod order;
 pub mod pair;
 pub mod problem;
 pub mod render;
+mod report;
+mod resolve;
+pub mod schema;
 pub mod units;
+pub mod values;
+mod walk;
+mod warnings;
 pub mod zonefile;
 
+use std::fmt::Write;
 use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
 
 use crate::model::Model;
 use crate::model::id::Name;
+use crate::model::scenario::Secret;
 
 pub use problem::{Problem, Severity};
 
@@ -32,6 +45,11 @@ pub trait Files {
     /// Paths that a glob matches, sorted.
     fn glob(&self, pattern: &str) -> Result<Vec<String>, String>;
     fn read(&self, path: &str) -> Result<String, String>;
+    /// Whether a secret is there; `None` where that is not known here. An absent one is a warning at load.
+    fn has_secret(&self, secret: &Secret) -> Option<bool> {
+        let _ = secret;
+        None
+    }
 }
 
 /// A configuration that loads.
@@ -49,6 +67,26 @@ pub struct Loaded {
 /// Loads `root` with everything that it includes. `overrides` are `--set PATH=VALUE` pairs, applied to the document.
 /// All problems are returned at once, sorted by file and line, warnings included at the end.
 pub fn load(root: Source, overrides: &[(String, String)], files: &dyn Files) -> Result<Loaded, Vec<Problem>> {
-    let _ = (root, overrides, files);
-    todo!()
+    let mut report = report::Report::new();
+    let mut document = include::read(&mut report, root, files);
+    include::apply(&mut report, &mut document, overrides);
+    walk::document(&mut report, &mut document);
+    let model = resolve::resolve(&mut report, &document, files);
+    if report.has_errors() {
+        return Err(report.finish().1);
+    }
+    warnings::all(&mut report, &document, &model);
+    let (sources, warnings) = report.finish();
+    let hash = hash(&model);
+    Ok(Loaded { model: Arc::new(model), warnings, sources, hash })
+}
+
+/// Of the canonical text: two configurations that mean the same have the same hash, however they are written.
+pub fn hash(model: &Model) -> Name {
+    let digest = Sha256::digest(format!("{model:?}").as_bytes());
+    let mut hex = String::with_capacity(64);
+    for byte in digest {
+        let _ = write!(hex, "{byte:02x}");
+    }
+    hex.into()
 }

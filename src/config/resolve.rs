@@ -1,0 +1,149 @@
+//! From the document to the model: names become ids, defaults are filled in, and what only shows when objects are seen
+//! together is checked (loops, conflicts, types that do not fit).
+//!
+//! Names of all kinds are collected first, because tables are sorted by name and generated objects (members of groups,
+//! monitors bound to services, maintenance switches, scenarios of pairs) stand among the operator's own. After that
+//! every kind is built once, in the order below. A problem never stops the walk; a model that was built beside
+//! problems is thrown away.
+
+mod access;
+mod act;
+mod check;
+mod global;
+mod monitor;
+mod names;
+mod object;
+mod pair;
+mod rule;
+mod scenario;
+mod service;
+mod term;
+mod vserver;
+mod window;
+mod zone;
+
+use std::collections::HashMap;
+
+use super::Files;
+use super::document::{Node, Path, Place, Table};
+use super::report::Report;
+use crate::model::Model;
+use crate::model::condition::Term;
+use crate::model::id::{Name, WatchedId};
+use names::Names;
+
+/// What every step reads and writes.
+pub(super) struct Context<'d> {
+    pub report: &'d mut Report,
+    pub document: &'d Table,
+    pub names: Names,
+    pub files: &'d dyn Files,
+    /// The data centre this box stands in.
+    pub site: Option<Name>,
+    watched: Watched,
+}
+
+/// Terms that rules and records read, each once.
+#[derive(Default)]
+struct Watched {
+    terms: Vec<Term>,
+    ids: HashMap<Term, WatchedId>,
+}
+
+/// Builds the model. It is sound only where the report has no errors afterwards.
+pub fn resolve(report: &mut Report, document: &Table, files: &dyn Files) -> Model {
+    let names = Names::collect(report, document);
+    let site = document.get("appliance").and_then(Node::table).and_then(|t| t.get("site")).and_then(Node::text);
+    let site = site.map(Name::from);
+    let cx = &mut Context { report, document, names, files, site, watched: Watched::default() };
+
+    let appliance = global::appliance(cx);
+    let admin = global::admin(cx);
+    let features = global::features(cx);
+    let journal = global::journal(cx);
+    let monitors = monitor::all(cx);
+    let servers = service::servers(cx);
+    let lists = access::all(cx);
+    let services = service::all(cx, &servers, &monitors);
+    let checks = check::all(cx, &monitors, &services.services, &lists);
+    let vservers = vserver::all(cx, &services);
+    let (time_windows, switches) = (window::time_windows(cx), window::switches(cx));
+    let (triggers, queries) = (act::triggers(cx), act::queries(cx));
+    let criteria = rule::criteria(cx);
+    let datacenters = access::datacenters(cx, lists);
+    let (pairs, generated) = pair::all(cx, &datacenters);
+    let scenarios = scenario::all(cx, generated);
+    let rules = rule::all(cx, &vservers);
+    let dns = global::dns(cx);
+    let zones = zone::all(cx);
+
+    vserver::addresses(cx, &vservers, &admin, &dns);
+    let scenario_order = super::order::scenarios(cx.report, cx.document, &scenarios);
+    let (services, groups) = (services.services, services.groups);
+    let watched = std::mem::take(&mut cx.watched.terms);
+    Model {
+        appliance,
+        admin,
+        features,
+        journal,
+        monitors,
+        checks,
+        servers,
+        services,
+        groups,
+        vservers,
+        criteria,
+        rules,
+        time_windows,
+        switches,
+        triggers,
+        queries,
+        scenarios,
+        scenario_order,
+        datacenters,
+        pairs,
+        dns,
+        zones,
+        watched,
+    }
+}
+
+// === impl Context ===
+
+impl<'d> Context<'d> {
+    /// The objects of a section: key, place of the key, table. Whatever is no table was reported by the walk.
+    fn section(&self, name: &str) -> Vec<(&'d str, Place, &'d Table)> {
+        section(self.document, name)
+    }
+
+    fn section_table(&self, name: &str) -> Option<&'d Table> {
+        self.document.get(name)?.table()
+    }
+
+    /// `[defaults.NAME]`
+    fn defaults(&self, name: &str) -> Option<&'d Table> {
+        self.section_table("defaults")?.get(name)?.table()
+    }
+
+    /// Puts a term on the board, for rules and records to read.
+    fn watch(&mut self, term: Term) -> WatchedId {
+        if let Some(&id) = self.watched.ids.get(&term) {
+            return id;
+        }
+        let id = WatchedId::from_index(self.watched.terms.len());
+        self.watched.ids.insert(term.clone(), id);
+        self.watched.terms.push(term);
+        id
+    }
+
+    /// Reports a name that nothing bears.
+    fn dangling(&mut self, place: Place, path: Path<'_>, what: String, meant: Option<String>) {
+        self.report.error_meant(place, path, format!("{path}: {what}"), meant);
+    }
+}
+
+fn section<'d>(document: &'d Table, name: &str) -> Vec<(&'d str, Place, &'d Table)> {
+    let Some(table) = document.get(name).and_then(Node::table) else { return Vec::new() };
+    let objects = table.entries.iter();
+    objects.filter_map(|entry| Some((entry.key.as_str(), entry.place, entry.node.table()?))).collect()
+}

@@ -1,0 +1,147 @@
+//! Data centres and the access lists by which a site is seen; every target is a check.
+
+use super::Context;
+use super::check::schedule;
+use super::names::maintenance;
+use super::object::Object;
+use crate::config::document::{Node, Path, Place, Table};
+use crate::config::values;
+use crate::model::check::{Check, HttpExpect, HttpRequest, Origin, Probe, StatusRange, Target, TlsProbe};
+use crate::model::condition::Signal;
+use crate::model::id::{CheckId, DatacenterId, Name, SwitchId};
+use crate::model::scenario::{AccessList, AccessTarget, Datacenter};
+
+/// The lists of every data centre in the order of the ids, and the checks made of their targets.
+pub struct AccessLists {
+    lists: Vec<[Option<AccessList>; 3]>,
+    pub checks: Vec<Check>,
+}
+
+const SIGNALS: [Signal; 3] = [Signal::Wan, Signal::Lan, Signal::Internet];
+
+/// `dc:NAME.wan#0`
+fn target_name(datacenter: &str, signal: Signal, index: usize) -> Name {
+    format!("dc:{datacenter}.{}#{index}", signal.word()).into()
+}
+
+/// The names that targets will have as checks.
+pub fn target_names(document: &Table) -> Vec<(Name, Place)> {
+    let mut names = Vec::new();
+    for (name, _, table) in super::section(document, "datacenter") {
+        for signal in SIGNALS {
+            let list = table.get(signal.word()).and_then(Node::table).and_then(|list| list.get("targets"));
+            let targets = list.and_then(Node::list).unwrap_or(&[]).iter().enumerate();
+            names.extend(targets.map(|(index, node)| (target_name(name, signal, index), node.place)));
+        }
+    }
+    names
+}
+
+pub fn all(cx: &mut Context<'_>) -> AccessLists {
+    let mut all = AccessLists { lists: vec![[None, None, None]; cx.names.datacenters.len()], checks: Vec::new() };
+    let root = Path::Root;
+    let section = root.key("datacenter");
+    for (name, _, table) in cx.section("datacenter") {
+        let path = section.key(name);
+        if name.contains('@') || name.contains('#') {
+            cx.report.error(
+                table.entries.first().map_or_else(Place::default, |e| e.place),
+                path,
+                format!("{path}: a data centre's name cannot hold `@` or `#`"),
+            );
+        }
+        let Some(id) = cx.names.datacenters.id(name) else { continue };
+        for (at, signal) in SIGNALS.into_iter().enumerate() {
+            let Some(entry) = table.entry(signal.word()) else { continue };
+            let Some(list) = entry.node.table() else { continue };
+            let object = Object::new(list, cx.defaults("check"), path.key(signal.word()), entry.place);
+            all.lists[id][at] = list_of(cx, &object, name, DatacenterId::from_index(id), signal, &mut all.checks);
+        }
+    }
+    all
+}
+
+fn list_of(
+    cx: &mut Context<'_>,
+    object: &Object<'_>,
+    name: &str,
+    datacenter: DatacenterId,
+    signal: Signal,
+    checks: &mut Vec<Check>,
+) -> Option<AccessList> {
+    let schedule = schedule(cx, object);
+    let nodes = object.own("targets")?.list()?;
+    let mut targets = Vec::with_capacity(nodes.len());
+    let path = object.path.key("targets");
+    for (index, node) in nodes.iter().enumerate() {
+        let text = node.text().unwrap_or("");
+        let (target, probe) = match probe(text) {
+            Ok(probe) => probe,
+            Err(why) => {
+                if !text.is_empty() {
+                    let path = path.item(index);
+                    cx.report.error(node.place, path, format!("{path}: {why}"));
+                }
+                continue;
+            }
+        };
+        if targets.iter().any(|other: &AccessTarget| &*other.text == text) {
+            let path = path.item(index);
+            cx.report.error(node.place, path, format!("{path}: `{text}` stands twice; a quorum would count it twice"));
+        }
+        let check_name = target_name(name, signal, index);
+        let Some(check) = cx.names.checks.id(&check_name) else { continue };
+        let origin = Origin::Target { datacenter, signal, index: index as u32 };
+        checks.push(Check { name: check_name, origin, probe, schedule: schedule.clone() });
+        targets.push(AccessTarget { text: text.into(), check: CheckId::from_index(check), target });
+    }
+    if nodes.is_empty() {
+        object.wrong(cx.report, "targets", "an access list needs at least one target");
+    }
+    let majority = nodes.len() as u32 / 2 + 1;
+    let quorum = object.int("quorum").unwrap_or(majority);
+    if quorum as usize > nodes.len() && !nodes.is_empty() {
+        object.wrong(cx.report, "quorum", format!("{quorum} can never be reached by {} targets", nodes.len()));
+    }
+    Some(AccessList { targets, quorum, schedule })
+}
+
+/// `tcp:192.0.2.1:443`, `ping:192.0.2.1`, `http://…`, `https://…`
+fn probe(text: &str) -> Result<(Target, Probe), String> {
+    if let Some(address) = text.strip_prefix("tcp:") {
+        let (host, port) = values::host_port(address)?;
+        let target = Target { host, port };
+        return Ok((target.clone(), Probe::Tcp { target }));
+    }
+    if let Some(address) = text.strip_prefix("ping:") {
+        let target = Target { host: values::host(address)?, port: 0 };
+        return Ok((target.clone(), Probe::Ping { target }));
+    }
+    if !text.contains("://") {
+        return Err(format!("`{text}` is not a target; write `tcp:HOST:PORT`, `ping:HOST`, `http://…` or `https://…`"));
+    }
+    let url = values::url(text)?;
+    let target = Target { host: url.host, port: url.port };
+    let request =
+        HttpRequest { method: "GET".into(), path: url.path.into(), host: None, headers: Vec::new(), body: Vec::new() };
+    // Whoever answers is there: a redirect of a neutral anchor counts as reached.
+    let expect = HttpExpect {
+        status: vec![StatusRange { from: 200, to: 399 }],
+        headers: Vec::new(),
+        body: None,
+        trofs_code: None,
+        trofs_body: None,
+    };
+    let tls = url.tls.then_some(TlsProbe { server_name: None, verify: true });
+    Ok((target.clone(), Probe::Http { target, tls, request, expect }))
+}
+
+pub fn datacenters(cx: &mut Context<'_>, lists: AccessLists) -> Vec<Datacenter> {
+    let mut datacenters = Vec::with_capacity(lists.lists.len());
+    for (id, [wan, lan, internet]) in lists.lists.into_iter().enumerate() {
+        let Some(name) = cx.names.datacenters.name(id).cloned() else { continue };
+        let switch = cx.names.switches.id(&maintenance(&name)).unwrap_or(0);
+        datacenters.push(Datacenter { name, wan, lan, internet, maintenance: SwitchId::from_index(switch) });
+    }
+    datacenters
+}

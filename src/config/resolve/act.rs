@@ -1,0 +1,177 @@
+//! Triggers, which act, and queries, which read. SQL is accepted and stored; this build answers at use.
+
+use std::time::Duration;
+
+use super::Context;
+use super::check::body_match;
+use super::global::absent_secret;
+use super::object::{self, Object};
+use crate::config::document::Path;
+use crate::config::values;
+use crate::model::check::{HttpExpect, StatusRange};
+use crate::model::id::Name;
+use crate::model::scenario::{Database, Query, QueryKind, Retry, Trigger, TriggerKind};
+
+const HTTP_KEYS: [&str; 6] = ["uri", "method", "headers", "body", "expect_status", "expect_body"];
+const SQL_KEYS: [&str; 5] = ["dsn", "user", "password", "sql", "expect"];
+
+pub fn triggers(cx: &mut Context<'_>) -> Vec<Trigger> {
+    let root = Path::Root;
+    let section = root.key("trigger");
+    let mut triggers = Vec::new();
+    for (name, place, table) in cx.section("trigger") {
+        let object = Object::new(table, None, section.key(name), place);
+        triggers.push(trigger(cx, &object, name));
+    }
+    triggers.sort_by(|a, b| a.name.cmp(&b.name));
+    triggers
+}
+
+pub fn queries(cx: &mut Context<'_>) -> Vec<Query> {
+    let root = Path::Root;
+    let section = root.key("query");
+    let mut queries = Vec::new();
+    for (name, place, table) in cx.section("query") {
+        let object = Object::new(table, None, section.key(name), place);
+        queries.push(query(cx, &object, name));
+    }
+    queries.sort_by(|a, b| a.name.cmp(&b.name));
+    queries
+}
+
+fn is_http(object: &Object<'_>) -> bool {
+    matches!(object.text("type"), Some("HTTP" | "HTTPS"))
+}
+
+fn trigger(cx: &mut Context<'_>, object: &Object<'_>, name: &str) -> Trigger {
+    let kind = if is_http(object) {
+        object.only(cx.report, &SQL_KEYS, "for a trigger of type HTTP");
+        let (uri, method, headers, expect) = http(cx, object, "POST", StatusRange { from: 200, to: 299 });
+        let secret = object.secret(cx.report, "secret");
+        if let Some(secret) = &secret {
+            absent_secret(cx, object, "secret", secret);
+        }
+        TriggerKind::Http { uri, method, headers, body: object.name("body"), expect, secret }
+    } else {
+        object.only(cx.report, &HTTP_KEYS, "for a trigger of an SQL type");
+        object.only(cx.report, &["secret"], "for a trigger of an SQL type; its password is `password`");
+        let (database, sql) = sql(cx, object);
+        TriggerKind::Sql { database, sql, expect: expected(cx, object) }
+    };
+    Trigger {
+        name: name.into(),
+        kind,
+        retry: retry(cx, object),
+        timeout: object.duration("timeout").unwrap_or(Duration::from_secs(10)),
+    }
+}
+
+fn query(cx: &mut Context<'_>, object: &Object<'_>, name: &str) -> Query {
+    let timeout = object.duration("timeout").unwrap_or(Duration::from_secs(5));
+    let (kind, expect) = if is_http(object) {
+        object.only(
+            cx.report,
+            &SQL_KEYS,
+            "for a query of type HTTP; an answer is judged by `expect_status` and `expect_body`",
+        );
+        let (uri, method, headers, expect) = http(cx, object, "GET", StatusRange::one(200));
+        if !matches!(&*method, "GET" | "HEAD" | "OPTIONS") {
+            object.wrong(cx.report, "method", format!("a query only reads; {method} may act"));
+        }
+        (QueryKind::Http { uri, method, headers, expect }, None)
+    } else {
+        object.only(cx.report, &HTTP_KEYS, "for a query of an SQL type");
+        let (database, sql) = sql(cx, object);
+        object.require(cx.report, "expect");
+        (QueryKind::Sql { database, sql }, expected(cx, object))
+    };
+    Query { name: name.into(), kind, expect, timeout }
+}
+
+fn http(
+    cx: &mut Context<'_>,
+    object: &Object<'_>,
+    method: &str,
+    status: StatusRange,
+) -> (Name, Name, Vec<(Name, Name)>, HttpExpect) {
+    object.require(cx.report, "uri");
+    let uri = object.text("uri").unwrap_or("");
+    if !uri.is_empty() {
+        match values::url(uri) {
+            Err(why) => object.wrong(cx.report, "uri", why),
+            Ok(url) if !url.tls && object.text("type") == Some("HTTPS") => {
+                object.wrong(cx.report, "uri", "type HTTPS needs a URI that begins with https://");
+            }
+            Ok(_) => {}
+        }
+    }
+    let method: Name = object.name("method").unwrap_or_else(|| method.into());
+    if let Err(why) = object::method(&method) {
+        object.wrong(cx.report, "method", why);
+    }
+    let headers = object.headers(cx.report, "headers");
+    let mut expect = HttpExpect {
+        status: object.statuses("expect_status").unwrap_or_else(|| vec![status]),
+        headers: Vec::new(),
+        body: None,
+        trofs_code: None,
+        trofs_body: None,
+    };
+    if let Some((table, place)) = object.inner("expect_body") {
+        let inner = Object::new(table, None, object.path.key("expect_body"), place);
+        expect.body = body_match(cx, &inner, ["contains", "regex", "json"]);
+    }
+    (uri.into(), method, headers, expect)
+}
+
+fn sql(cx: &mut Context<'_>, object: &Object<'_>) -> (Database, Name) {
+    object.require(cx.report, "dsn");
+    object.require(cx.report, "sql");
+    let password = object.secret(cx.report, "password");
+    match &password {
+        Some(secret) => absent_secret(cx, object, "password", secret),
+        None if object.own("password").is_none() && object.own("user").is_some() => {
+            let path = object.path;
+            let what = format!("{path}: `user` without `password`; the database will refuse it");
+            cx.report.warning(object.place_of("user"), path, what);
+        }
+        None => {}
+    }
+    let database = Database {
+        kind: object.text("type").unwrap_or("ORACLE").into(),
+        dsn: object.text("dsn").unwrap_or("").into(),
+        user: object.name("user"),
+        password,
+    };
+    (database, object.text("sql").unwrap_or("").into())
+}
+
+/// `<= 60`, `= 'YES'`: an operator and one value.
+fn expected(cx: &mut Context<'_>, object: &Object<'_>) -> Option<Name> {
+    let text = object.text("expect")?;
+    let rest = ["<=", ">=", "!=", "<>", "=", "<", ">"].iter().find_map(|op| text.trim_start().strip_prefix(op));
+    let value = rest.map(str::trim);
+    let quoted = |value: &str| value.len() >= 2 && value.starts_with('\'') && value.ends_with('\'');
+    let number = |value: &str| value.parse::<f64>().is_ok_and(f64::is_finite);
+    if !value.is_some_and(|value| quoted(value) || number(value)) {
+        object.wrong(cx.report, "expect", format!("`{text}` is not a comparison such as `<= 60` or `= 'YES'`"));
+    }
+    Some(text.into())
+}
+
+fn retry(cx: &mut Context<'_>, object: &Object<'_>) -> Retry {
+    let empty = crate::config::document::Table::default();
+    let (table, place) = object.inner("retry").unwrap_or((&empty, object.place));
+    let inner = Object::new(table, None, object.path.key("retry"), place);
+    let retry = Retry {
+        attempts: inner.int("attempts").unwrap_or(5),
+        first: inner.duration("first").unwrap_or(Duration::from_secs(1)),
+        most: inner.duration("most").unwrap_or(Duration::from_secs(300)),
+        max_age: inner.duration("max_age").unwrap_or(Duration::from_secs(86_400)),
+    };
+    if retry.first > retry.most {
+        let key = if inner.own("first").is_some() { "first" } else { "most" };
+        inner.wrong(cx.report, key, "`first` must not be more than `most`");
+    }
+    retry
+}

@@ -1,0 +1,118 @@
+//! The tables that stand once: appliance, administration, features, journal, DNS.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use argon2::password_hash::phc;
+
+use super::Context;
+use super::object::Object;
+use crate::config::document::{Node, Path, Place, Table};
+use crate::model::scenario::Secret;
+use crate::model::zone::Dns;
+use crate::model::{Admin, Appliance, Features, Journal, PasswordHash, Role, User};
+
+static NOTHING: Table = Table { entries: Vec::new() };
+
+fn object<'d>(cx: &Context<'d>, path: Path<'d>, name: &str) -> Object<'d> {
+    let entry = cx.document.entry(name);
+    let table = entry.and_then(|entry| entry.node.table()).unwrap_or(&NOTHING);
+    Object::new(table, None, path, entry.map_or_else(Place::default, |entry| entry.place))
+}
+
+pub fn appliance(cx: &mut Context<'_>) -> Appliance {
+    let object = object(cx, Path::Root, "appliance");
+    if let Some(site) = object.text("site")
+        && !cx.names.datacenters.has(site)
+    {
+        let meant = cx.names.datacenters.nearest(cx.report, site);
+        let meant = meant.map_or_else(String::new, |meant| format!("; did you mean `{meant}`?"));
+        let what = format!("appliance.site: no data centre `{site}` is defined{meant}");
+        cx.report.warning(object.place_of("site"), "appliance.site", what);
+    }
+    Appliance { name: object.name("name").unwrap_or_else(|| "bascule".into()), site: object.name("site") }
+}
+
+pub fn admin(cx: &mut Context<'_>) -> Admin {
+    let root = Path::Root;
+    let object = object(cx, Path::Root, "admin");
+    let listen = object.socket("listen").unwrap_or_else(|| SocketAddr::from((Ipv4Addr::LOCALHOST, 9080)));
+    let mut users = Vec::new();
+    if let Some(section) = object.own("user").and_then(Node::table) {
+        let admin = Path::Key(&root, "admin");
+        let path = admin.key("user");
+        for entry in &section.entries {
+            let Some(table) = entry.node.table() else { continue };
+            let object = Object::new(table, None, path.key(&entry.key), entry.place);
+            users.extend(user(cx, &object, &entry.key));
+        }
+    }
+    users.sort_by(|a, b| a.name.cmp(&b.name));
+    Admin { listen, users }
+}
+
+fn user(cx: &mut Context<'_>, object: &Object<'_>, name: &str) -> Option<User> {
+    let role = match object.text("role") {
+        Some("superuser") => Role::Superuser,
+        Some("operator") => Role::Operator,
+        // The least that a user can be.
+        _ => Role::ReadOnly,
+    };
+    let password = match object.text("password_hash") {
+        Some(hash) => {
+            if !hash.starts_with("$argon2") || phc::PasswordHash::new(hash).is_err() {
+                let why = "not an Argon2 hash; `bascule passwd` makes one (a password itself never stands here)";
+                object.wrong(cx.report, "password_hash", why);
+            }
+            PasswordHash::Inline(hash.into())
+        }
+        None => {
+            let secret = object.secret(cx.report, "password_hash")?;
+            absent_secret(cx, object, "password_hash", &secret);
+            PasswordHash::From(secret)
+        }
+    };
+    Some(User { name: name.into(), role, password })
+}
+
+/// Warns where whoever brings the files knows that a secret is not there.
+pub fn absent_secret(cx: &mut Context<'_>, object: &Object<'_>, key: &str, secret: &Secret) {
+    if cx.files.has_secret(secret) == Some(false) {
+        let what = match secret {
+            Secret::Env(name) => format!("the environment variable `{name}` is not set"),
+            Secret::File(path) => format!("the file `{path}` cannot be read"),
+        };
+        let path = object.path.key(key);
+        cx.report.warning(object.place_of(key), path, format!("{path}: {what}; whatever uses it fails until it is"));
+    }
+}
+
+pub fn features(cx: &mut Context<'_>) -> Features {
+    let object = object(cx, Path::Root, "features");
+    Features { lb: object.bool("lb").unwrap_or(true), gslb: object.bool("gslb").unwrap_or(true) }
+}
+
+pub fn journal(cx: &mut Context<'_>) -> Journal {
+    let object = object(cx, Path::Root, "journal");
+    let size = object.get("size").and_then(|node| crate::config::values::size(node).ok());
+    Journal {
+        keep: object.duration("keep").unwrap_or(Duration::from_secs(400 * 86_400)),
+        size: size.unwrap_or(1 << 30),
+    }
+}
+
+pub fn dns(cx: &mut Context<'_>) -> Dns {
+    let object = object(cx, Path::Root, "dns");
+    let mut listen: Vec<SocketAddr> = Vec::new();
+    for (index, node) in object.items("listen").into_iter().enumerate() {
+        let Some(address) = node.text().and_then(|text| crate::config::values::socket(text).ok()) else { continue };
+        if address.port() != 0 && listen.contains(&address) {
+            let root = Path::Root;
+            let dns = root.key("dns");
+            let list = dns.key("listen");
+            cx.report.error(node.place, list.item(index), format!("dns.listen: {address} stands twice"));
+        }
+        listen.push(address);
+    }
+    Dns { listen }
+}

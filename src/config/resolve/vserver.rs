@@ -1,0 +1,274 @@
+//! Virtual servers: members, backup chains, addresses.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use super::Context;
+use super::object::Object;
+use super::service::{Services, protocol, weighted};
+use crate::config::document::{Node, Path, Place};
+use crate::model::Admin;
+use crate::model::id::{GroupId, ServiceId, VserverId};
+use crate::model::service::Protocol;
+use crate::model::vserver::{Member, Method, Persistence, PersistenceKind, Spillover, Vserver};
+use crate::model::zone::Dns;
+
+/// NetScaler: backups cascade at most ten deep.
+const BACKUPS_MOST: usize = 10;
+
+pub fn all(cx: &mut Context<'_>, services: &Services) -> Vec<Vserver> {
+    let root = Path::Root;
+    let section = root.key("vserver");
+    let mut vservers = Vec::new();
+    for (name, place, table) in cx.section("vserver") {
+        let object = Object::new(table, cx.defaults("vserver"), section.key(name), place);
+        vservers.push(vserver(cx, &object, name, services));
+    }
+    vservers.sort_by(|a, b| a.name.cmp(&b.name));
+    backups(cx, &vservers);
+    vservers
+}
+
+fn vserver(cx: &mut Context<'_>, object: &Object<'_>, name: &str, services: &Services) -> Vserver {
+    object.require(cx.report, "type");
+    let protocol = protocol(object);
+    let bound = bound_services(cx, object, protocol, services);
+    let groups = bound_groups(cx, object, protocol, services);
+    let mut members: Vec<Member> = bound.iter().map(|&(service, weight)| Member { service, weight }).collect();
+    for group in &groups {
+        let of_group = services.groups.get(group.index()).map_or(&[][..], |group| &group.members[..]);
+        members.extend(of_group.iter().map(|member| Member { service: member.service, weight: member.weight }));
+    }
+    let backup = object.own("backup").and_then(|node| {
+        let path = object.path.key("backup");
+        let id = node.text().and_then(|text| cx.names.vservers.find(cx.report, text, node.place, path));
+        id.map(VserverId::from_index)
+    });
+    let disable_primary_on_down = object.bool("disable_primary_on_down").unwrap_or(false);
+    if disable_primary_on_down && object.own("backup").is_none() {
+        object.wrong(cx.report, "disable_primary_on_down", "needs a `backup`");
+    }
+    if object.own("forwarded_for").is_some() && protocol == Protocol::Tcp {
+        object.wrong(cx.report, "forwarded_for", "a vserver of type TCP has no headers");
+    }
+    let client_timeout = match protocol {
+        Protocol::Http => Duration::from_secs(180),
+        Protocol::Tcp => Duration::from_secs(9000),
+    };
+    Vserver {
+        name: name.into(),
+        protocol,
+        address: object.socket("address"),
+        services: bound,
+        groups,
+        members,
+        method: match object.text("lb_method") {
+            Some("ROUNDROBIN") => Method::RoundRobin,
+            _ => Method::LeastConnection,
+        },
+        persistence: persistence(cx, object, protocol),
+        backup,
+        health_threshold: object.int("health_threshold").unwrap_or(0),
+        spillover: spillover(cx, object),
+        disable_primary_on_down,
+        down_state_flush: object.bool("down_state_flush").unwrap_or(true),
+        trofs_persistence: object.bool("trofs_persistence").unwrap_or(true),
+        client_timeout: object.duration("clt_timeout").unwrap_or(client_timeout),
+        forwarded_for: object.bool("forwarded_for").unwrap_or(true) && protocol == Protocol::Http,
+    }
+}
+
+fn bound_services(
+    cx: &mut Context<'_>,
+    object: &Object<'_>,
+    protocol: Protocol,
+    services: &Services,
+) -> Vec<(ServiceId, u32)> {
+    let path = object.path.key("services");
+    let mut bound = Vec::new();
+    let mut seen = std::collections::HashSet::new();
+    for (name, place, weight) in weighted(object, "services") {
+        if cx.names.groups.has(name) && !cx.names.services.has(name) {
+            cx.dangling(place, path, format!("`{name}` is a service group; name it in `groups`"), None);
+            continue;
+        }
+        let Some(id) = cx.names.services.find(cx.report, name, place, path) else { continue };
+        let Some(service) = services.services.get(id) else { continue };
+        if service.group.is_some() {
+            cx.report.error(place, path, format!("{path}: `{name}` is a member; name its group in `groups`"));
+        } else if !seen.insert(id) {
+            cx.report.error(place, path, format!("{path}: `{name}` stands twice"));
+        } else if service.settings.protocol != protocol {
+            mismatch(cx, place, path, "service", name, service.settings.protocol, protocol);
+        }
+        bound.push((ServiceId::from_index(id), weight));
+    }
+    bound
+}
+
+fn bound_groups(cx: &mut Context<'_>, object: &Object<'_>, protocol: Protocol, services: &Services) -> Vec<GroupId> {
+    let path = object.path.key("groups");
+    let mut bound: Vec<GroupId> = Vec::new();
+    for node in object.own("groups").and_then(Node::list).unwrap_or(&[]) {
+        let Some(name) = node.text() else { continue };
+        if cx.names.services.has(name) && !cx.names.groups.has(name) {
+            cx.dangling(node.place, path, format!("`{name}` is a service; name it in `services`"), None);
+            continue;
+        }
+        let Some(id) = cx.names.groups.find(cx.report, name, node.place, path) else { continue };
+        let Some(group) = services.groups.get(id) else { continue };
+        let id = GroupId::from_index(id);
+        if bound.contains(&id) {
+            cx.report.error(node.place, path, format!("{path}: `{name}` stands twice"));
+            continue;
+        }
+        if group.settings.protocol != protocol {
+            mismatch(cx, node.place, path, "service group", name, group.settings.protocol, protocol);
+        }
+        bound.push(id);
+    }
+    bound
+}
+
+fn mismatch(
+    cx: &mut Context<'_>,
+    place: Place,
+    path: Path<'_>,
+    what: &str,
+    name: &str,
+    found: Protocol,
+    wanted: Protocol,
+) {
+    let why =
+        format!("{path}: the {what} `{name}` is of type {}, this vserver of type {}", found.word(), wanted.word());
+    cx.report.error(place, path, why);
+}
+
+fn persistence(cx: &mut Context<'_>, object: &Object<'_>, protocol: Protocol) -> Option<Persistence> {
+    let (table, place) = object.inner("persistence")?;
+    let path = object.path.key("persistence");
+    let inner = Object::new(table, None, path, place);
+    let timeout = inner.duration("timeout").unwrap_or(Duration::from_secs(120));
+    let kind = match inner.text("type")? {
+        "COOKIEINSERT" => {
+            inner.only(cx.report, &["prefix_v4", "prefix_v6"], "for COOKIEINSERT");
+            if protocol == Protocol::Tcp {
+                inner.wrong(cx.report, "type", "COOKIEINSERT needs a vserver of type HTTP");
+            }
+            let cookie = inner.name("cookie_name");
+            let token = |name: &str| name.len() <= 32 && super::object::header(name, "").is_ok();
+            if cookie.as_deref().is_some_and(|name| !token(name)) {
+                inner.wrong(cx.report, "cookie_name", "not a cookie's name: at most 32 letters, digits and `-_.`");
+            }
+            PersistenceKind::CookieInsert { cookie }
+        }
+        "SOURCEIP" => {
+            inner.only(cx.report, &["cookie_name"], "for SOURCEIP");
+            if timeout.is_zero() {
+                inner.wrong(cx.report, "timeout", "0 is for COOKIEINSERT only (a cookie of the browser's session)");
+            }
+            PersistenceKind::SourceIp {
+                prefix_v4: inner.int("prefix_v4").unwrap_or(32),
+                prefix_v6: inner.int("prefix_v6").unwrap_or(128),
+            }
+        }
+        _ => {
+            inner.only(cx.report, &["timeout", "cookie_name", "prefix_v4", "prefix_v6"], "for NONE");
+            return None;
+        }
+    };
+    Some(Persistence { kind, timeout })
+}
+
+fn spillover(cx: &mut Context<'_>, object: &Object<'_>) -> Option<Spillover> {
+    let (table, place) = object.inner("spillover")?;
+    let inner = Object::new(table, None, object.path.key("spillover"), place);
+    match inner.text("method")? {
+        "HEALTH" => {
+            inner.require(cx.report, "threshold");
+            Some(Spillover::Health { threshold: inner.int("threshold").unwrap_or(1) })
+        }
+        _ => {
+            inner.only(cx.report, &["threshold"], "for NONE");
+            None
+        }
+    }
+}
+
+/// Chains end, are not too long, and stay within one type.
+fn backups(cx: &mut Context<'_>, vservers: &[Vserver]) {
+    let sections = cx.section("vserver");
+    let places: HashMap<&str, Place> =
+        sections.iter().filter_map(|(name, _, table)| Some((*name, table.get("backup")?.place))).collect();
+    let mut reported = vec![false; vservers.len()];
+    for (index, vserver) in vservers.iter().enumerate() {
+        let Some(backup) = vserver.backup else { continue };
+        let place = places.get(&*vserver.name).copied().unwrap_or_default();
+        let path = format!("vserver.{}.backup", vserver.name);
+        let other = &vservers[backup.index()];
+        if other.protocol != vserver.protocol {
+            let (theirs, ours) = (other.protocol.word(), vserver.protocol.word());
+            let why = format!("{path}: `{}` is of type {theirs}, this vserver of type {ours}", other.name);
+            cx.report.error(place, &path, why);
+        }
+        if reported[index] {
+            continue;
+        }
+        let mut chain = vec![index];
+        let mut next = Some(backup);
+        while let Some(id) = next {
+            if let Some(at) = chain.iter().position(|&seen| seen == id.index()) {
+                // A chain that only runs into a loop is not the loop's fault; its members report it.
+                if at == 0 {
+                    let mut names: Vec<&str> = chain.iter().map(|&i| &*vservers[i].name).collect();
+                    names.push(&vserver.name);
+                    let why = format!("{path}: the backups form a loop: {}", names.join(" → "));
+                    cx.report.error(place, &path, why);
+                    chain.iter().for_each(|&i| reported[i] = true);
+                }
+                break;
+            }
+            chain.push(id.index());
+            if chain.len() > BACKUPS_MOST + 1 {
+                let why = format!("{path}: the chain of backups has more than {BACKUPS_MOST}");
+                cx.report.error(place, &path, why);
+                break;
+            }
+            next = vservers[id.index()].backup;
+        }
+    }
+}
+
+/// One address and port is one listener's.
+pub fn addresses(cx: &mut Context<'_>, vservers: &[Vserver], admin: &Admin, dns: &Dns) {
+    let sections = cx.section("vserver");
+    let places: HashMap<&str, Place> =
+        sections.iter().filter_map(|(name, _, table)| Some((*name, table.get("address")?.place))).collect();
+    let mut taken: HashMap<SocketAddr, String> = HashMap::new();
+    taken.insert(admin.listen, "the management (`admin.listen`)".into());
+    for &address in dns.listen.iter().filter(|address| address.port() != 0) {
+        if address == admin.listen {
+            let place = cx.section_table("dns").and_then(|table| table.get("listen")).map(|node| node.place);
+            let why = format!("dns.listen: {address} is the address of the management (`admin.listen`) already");
+            cx.report.error(place.unwrap_or_default(), "dns.listen", why);
+        }
+        taken.insert(address, "DNS (`dns.listen`)".into());
+    }
+    // In the order of the text, so that the second of two is the one reported.
+    let mut order: Vec<&Vserver> = vservers.iter().filter(|vserver| vserver.address.is_some()).collect();
+    order.sort_by_key(|vserver| places.get(&*vserver.name).copied());
+    for vserver in order {
+        let Some(address) = vserver.address.filter(|address| address.port() != 0) else { continue };
+        match taken.get(&address) {
+            Some(owner) => {
+                let path = format!("vserver.{}.address", vserver.name);
+                let place = places.get(&*vserver.name).copied().unwrap_or_default();
+                cx.report.error(place, &path, format!("{path}: {address} is the address of {owner} already"));
+            }
+            None => {
+                taken.insert(address, format!("the vserver `{}`", vserver.name));
+            }
+        }
+    }
+}

@@ -1,0 +1,407 @@
+//! Keys of the ADC: NetScaler's words in snake case, with its ranges.
+
+use super::words;
+use super::{HEADERS, Key, Kind, MINUTE, NAMES, SECOND, STATUSES, Schema, Words, aliased, key, required, schema};
+
+/// NetScaler's upper bound of `interval`: 20 940 s; of `resptimeout` and `downTime` one second less.
+const INTERVAL: Kind = Kind::Duration(20, 20_940 * SECOND);
+const PROBE_TIMEOUT: Kind = Kind::Duration(1, 20_939 * SECOND);
+const DOWN_TIME: Kind = Kind::Duration(20, 20_939 * SECOND);
+const WEIGHT: Kind = Kind::Int(1, 100);
+const PORT: Kind = Kind::Int(1, 65_535);
+
+/// Monitors that this build probes, then those that it stores and reports as unknown.
+const MONITOR_KINDS: [&str; 7] = ["PING", "TCP", "HTTP", "TCP-ECV", "HTTP-ECV", "UDP-ECV", "DNS"];
+static MONITOR_WORDS: Words = words(&[
+    "PING",
+    "TCP",
+    "HTTP",
+    "TCP-ECV",
+    "HTTP-ECV",
+    "UDP-ECV",
+    "DNS",
+    "DNS-TCP",
+    "FTP",
+    "FTP-EXTENDED",
+    "LDNS-PING",
+    "LDNS-TCP",
+    "LDNS-DNS",
+    "RADIUS",
+    "RADIUS_ACCOUNTING",
+    "USER",
+    "HTTP-INLINE",
+    "SIP-UDP",
+    "SIP-TCP",
+    "LOAD",
+    "SMTP",
+    "SNMP",
+    "NNTP",
+    "MYSQL",
+    "MYSQL-ECV",
+    "MSSQL-ECV",
+    "ORACLE-ECV",
+    "LDAP",
+    "POP3",
+    "RTSP",
+    "ARP",
+    "ND6",
+    "DIAMETER",
+    "APPC",
+    "SMPP",
+    "STOREFRONT",
+    "CITRIX-XML-SERVICE",
+    "CITRIX-WEB-INTERFACE",
+    "CITRIX-WI-EXTENDED",
+    "CITRIX-AG",
+    "CITRIX-AAC-LOGINPAGE",
+    "CITRIX-AAC-LAS",
+    "CITRIX-XD-DDC",
+    "CITRIX-XNC-ECV",
+    "CITRIX-XDM",
+    "CITRIX-STA-SERVICE",
+    "CITRIX-STA-SERVICE-NHOP",
+    "HTTP2",
+    "MQTT",
+    "MQTT-ECV",
+    "GRPC",
+]);
+
+macro_rules! monitor_keys {
+    ($type:expr) => {
+        &[
+            $type,
+            key("interval", INTERVAL),
+            aliased("response_timeout", &["resp_timeout", "resptimeout"], PROBE_TIMEOUT),
+            key("retries", Kind::Int(1, 127)),
+            key("failure_retries", Kind::Int(0, 126)),
+            key("success_retries", Kind::Int(1, 127)),
+            aliased("down_time", &["downtime"], DOWN_TIME),
+            key("reverse", Kind::Bool),
+            key("secure", Kind::Bool),
+            key("dest_ip", Kind::Ip),
+            key("dest_port", PORT),
+            aliased("request", &["http_request"], Kind::Name),
+            aliased("response_codes", &["resp_codes", "resp_code"], Kind::OneOf(&[STATUSES, Kind::Status])),
+            key("custom_headers", Kind::OneOf(&[HEADERS, Kind::Text])),
+            key("trofs_code", Kind::Int(100, 599)),
+            key("trofs_string", Kind::Name),
+            key("send", Kind::Text),
+            aliased("receive", &["recv"], Kind::Text),
+            key("query", Kind::Name),
+            key("query_type", Kind::Word(&DNS_TYPES)),
+            key("ip_address", Kind::OneOf(&[Kind::List(&Kind::Ip), Kind::Ip])),
+        ]
+    };
+}
+
+const MONITOR_LATER: &[&str] = &[
+    "deviation",
+    "resp_timeout_thresh",
+    "alert_retries",
+    "lrtm",
+    "state",
+    "transparent",
+    "action",
+    "script_name",
+    "script_args",
+    "user_name",
+    "password",
+    "database",
+    "sql_query",
+    "eval_rule",
+    "tos",
+    "dispatcher_ip",
+    "net_profile",
+    "ssl_profile",
+    "domain",
+    "base_dn",
+    "bind_dn",
+    "filter",
+    "attribute",
+    "snmp_oid",
+    "snmp_community",
+    "rad_key",
+];
+
+static DNS_TYPES: Words = words(&["A", "AAAA", "NS", "SOA", "TXT", "MX", "CNAME", "SRV", "PTR", "Address", "Zone"]);
+
+pub(super) static MONITOR: Schema =
+    Schema { keys: monitor_keys!(required("type", Kind::Word(&MONITOR_WORDS))), later: MONITOR_LATER };
+pub(super) static MONITOR_DEFAULTS: Schema =
+    Schema { keys: monitor_keys!(key("type", Kind::Word(&MONITOR_WORDS))), later: MONITOR_LATER };
+
+/// The kinds of monitors that this build probes.
+pub fn monitor_kinds() -> &'static [&'static str] {
+    &MONITOR_KINDS
+}
+
+/// Keys that a kind of monitor has beside those of all kinds.
+pub fn monitor_kind_keys(kind: &str) -> &'static [&'static str] {
+    match kind {
+        "TCP" => &["secure"],
+        "HTTP" => &["secure", "request", "response_codes", "custom_headers", "trofs_code"],
+        "HTTP-ECV" => &["secure", "send", "receive", "response_codes", "custom_headers", "trofs_code", "trofs_string"],
+        "TCP-ECV" => &["secure", "send", "receive", "trofs_string"],
+        "UDP-ECV" => &["send", "receive"],
+        "DNS" => &["query", "query_type", "ip_address"],
+        _ => &[],
+    }
+}
+
+pub(super) static SERVER: Schema = Schema {
+    keys: &[aliased_required("address", &["ip_address", "domain"], Kind::Host)],
+    later: &["state", "comment", "translation_ip", "td", "ipv6_address"],
+};
+
+const fn aliased_required(name: &'static str, aliases: &'static [&'static str], kind: Kind) -> Key {
+    Key { name, aliases, required: true, kind }
+}
+
+const PROTOCOLS_LATER: &[&str] = &[
+    "SSL",
+    "SSL_BRIDGE",
+    "SSL_TCP",
+    "UDP",
+    "DNS",
+    "DNS_TCP",
+    "ANY",
+    "FTP",
+    "NNTP",
+    "RTSP",
+    "SIP_UDP",
+    "SIP_TCP",
+    "RADIUS",
+    "DIAMETER",
+    "MYSQL",
+    "MSSQL",
+    "ORACLE",
+    "RDP",
+    "DTLS",
+    "QUIC",
+    "HTTP_QUIC",
+    "MQTT",
+    "GRPC",
+];
+static PROTOCOLS: Words = Words { known: &["HTTP", "TCP"], later: PROTOCOLS_LATER };
+
+/// Settings of a service, or of a group for its members.
+macro_rules! service_keys {
+    ($($own:expr),* $(,)?) => {
+        &[
+            $($own,)*
+            key("type", Kind::Word(&PROTOCOLS)),
+            key("monitors", Kind::OneOf(&[NAMES, Kind::Map(&WEIGHT)])),
+            key("health_monitor", Kind::Bool),
+            aliased("mon_threshold", &["monitor_threshold"], Kind::Int(0, 65_535)),
+            key("max_client", Kind::Int(0, 4_294_967_294)),
+            key("down_state_flush", Kind::Bool),
+            key("cip", Kind::Bool),
+            aliased("cip_header", &["client_ip_header"], Kind::Name),
+            aliased("svr_timeout", &["server_timeout"], Kind::Duration(0, 31_536_000 * SECOND)),
+            key("connect_timeout", Kind::Duration(1, 10 * MINUTE)),
+        ]
+    };
+}
+
+const SERVICE_LATER: &[&str] = &[
+    "max_req",
+    "usip",
+    "sp",
+    "clt_timeout",
+    "cka",
+    "tcpb",
+    "cmp",
+    "max_bandwidth",
+    "access_down",
+    "use_proxy_port",
+    "custom_server_id",
+    "hash_id",
+    "clear_text_port",
+    "cache_type",
+    "tcp_profile_name",
+    "http_profile_name",
+    "comment",
+    "td",
+    "state",
+    "gslb",
+    "autoscale",
+    "member_port",
+    "net_profile",
+    "app_flow_log",
+    "pathmonitor",
+    "monconnectionclose",
+];
+
+pub(super) static SERVICE: Schema = Schema {
+    keys: service_keys!(key("server", Kind::Name), key("address", Kind::OneOf(&[Kind::Name])), key("port", PORT),),
+    later: SERVICE_LATER,
+};
+pub(super) static SERVICE_GROUP: Schema =
+    Schema { keys: service_keys!(key("member", Kind::Map(&Kind::Table(&MEMBER)))), later: SERVICE_LATER };
+pub(super) static SERVICE_DEFAULTS: Schema = Schema { keys: service_keys!(), later: SERVICE_LATER };
+
+static MEMBER: Schema = Schema {
+    keys: &[key("server", Kind::Name), key("address", Kind::Name), key("port", PORT), key("weight", WEIGHT)],
+    later: &["state", "hash_id", "custom_server_id", "order"],
+};
+
+static METHODS: Words = Words {
+    known: &["LEASTCONNECTION", "ROUNDROBIN"],
+    later: &[
+        "LEASTRESPONSETIME",
+        "URLHASH",
+        "DOMAINHASH",
+        "DESTINATIONIPHASH",
+        "SOURCEIPHASH",
+        "SRCIPDESTIPHASH",
+        "SRCIPSRCPORTHASH",
+        "CALLIDHASH",
+        "LEASTBANDWIDTH",
+        "LEASTPACKETS",
+        "TOKEN",
+        "USER_TOKEN",
+        "LRTM",
+        "CUSTOMLOAD",
+        "LEASTREQUEST",
+        "AUDITLOGHASH",
+        "STATICPROXIMITY",
+    ],
+};
+
+static PERSISTENCE: Schema = Schema {
+    keys: &[
+        required("type", Kind::Word(&PERSISTENCE_TYPES)),
+        key("timeout", Kind::Duration(0, 1440 * MINUTE)),
+        aliased("cookie_name", &["cookie"], Kind::Name),
+        key("prefix_v4", Kind::Int(1, 32)),
+        key("prefix_v6", Kind::Int(1, 128)),
+    ],
+    later: &["backup", "backup_timeout", "rule", "res_rule", "persist_mask"],
+};
+static PERSISTENCE_TYPES: Words = Words {
+    known: &["COOKIEINSERT", "SOURCEIP", "NONE"],
+    later: &[
+        "SSLSESSION",
+        "RULE",
+        "URLPASSIVE",
+        "CUSTOMSERVERID",
+        "DESTIP",
+        "SRCIPDESTIP",
+        "CALLID",
+        "RTSPSID",
+        "DIAMETER",
+        "FIXSESSION",
+        "USERSESSION",
+    ],
+};
+
+static SPILLOVER: Schema = Schema {
+    keys: &[required("method", Kind::Word(&SPILLOVER_METHODS)), key("threshold", Kind::Int(1, 100))],
+    later: &["persistence", "persistence_timeout", "backup_action"],
+};
+static SPILLOVER_METHODS: Words =
+    Words { known: &["HEALTH", "NONE"], later: &["CONNECTION", "DYNAMICCONNECTION", "BANDWIDTH"] };
+
+macro_rules! vserver_keys {
+    ($($own:expr),* $(,)?) => {
+        &[
+            $($own,)*
+            key("type", Kind::Word(&PROTOCOLS)),
+            key("lb_method", Kind::Word(&METHODS)),
+            key("persistence", Kind::Table(&PERSISTENCE)),
+            key("health_threshold", Kind::Int(0, 100)),
+            key("spillover", Kind::Table(&SPILLOVER)),
+            key("disable_primary_on_down", Kind::Bool),
+            key("down_state_flush", Kind::Bool),
+            key("trofs_persistence", Kind::Bool),
+            aliased("clt_timeout", &["client_timeout"], Kind::Duration(1, 31_536_000 * SECOND)),
+            key("forwarded_for", Kind::Bool),
+        ]
+    };
+}
+
+const VSERVER_LATER: &[&str] = &[
+    "redirect_url",
+    "hash_length",
+    "netmask",
+    "backup_lb_method",
+    "rule",
+    "res_rule",
+    "m",
+    "tos_id",
+    "data_length",
+    "state",
+    "comment",
+    "td",
+    "push",
+    "listen_policy",
+    "listen_priority",
+    "authentication",
+    "new_service_request",
+    "skip_persistency",
+    "range",
+    "ip_pattern",
+    "ip_mask",
+    "icmp_vsr_response",
+    "rhi_state",
+    "tls",
+    "certificate",
+    "order",
+    "http_profile_name",
+    "tcp_profile_name",
+    "net_profile",
+    "db_profile_name",
+    "min_autoscale_members",
+];
+
+pub(super) static VSERVER: Schema = Schema {
+    keys: vserver_keys!(
+        key("address", Kind::Socket),
+        key("services", Kind::OneOf(&[NAMES, Kind::Map(&WEIGHT)])),
+        key("groups", NAMES),
+        aliased("backup", &["backup_vserver"], Kind::Name),
+    ),
+    later: VSERVER_LATER,
+};
+pub(super) static VSERVER_DEFAULTS: Schema = Schema { keys: vserver_keys!(), later: VSERVER_LATER };
+
+macro_rules! text_test_keys {
+    ($($own:expr),* $(,)?) => {
+        schema(&[
+            $($own,)*
+            key("equals", Kind::Text),
+            key("starts_with", Kind::Name),
+            key("ends_with", Kind::Name),
+            key("contains", Kind::Name),
+            key("regex", Kind::Pattern),
+        ])
+    };
+}
+static TEXT_TEST: Schema = text_test_keys!();
+static HEADER_TEST: Schema = text_test_keys!(required("name", Kind::Name));
+
+pub(super) static CRITERION: Schema = Schema {
+    keys: &[
+        key("path", Kind::OneOf(&[Kind::Table(&TEXT_TEST), Kind::Name])),
+        key("host", Kind::OneOf(&[Kind::Table(&TEXT_TEST), Kind::Name])),
+        key("method", Kind::OneOf(&[NAMES, Kind::Name])),
+        key("header", Kind::Table(&HEADER_TEST)),
+        key("client", Kind::OneOf(&[Kind::List(&Kind::Network), Kind::Network])),
+    ],
+    later: &["cookie", "query", "sni", "tls_sni", "port", "body"],
+};
+
+pub(super) static RULE: Schema = schema(&[
+    required("vserver", Kind::Name),
+    required("priority", Kind::Int(1, 2_147_483_647)),
+    required("when", super::gtm::CONDITION),
+    required("action", Kind::Table(&ACTION)),
+]);
+
+static ACTION: Schema = Schema {
+    keys: &[key("respond", Kind::Table(&RESPOND)), key("reject", Kind::Bool), key("redirect", Kind::Table(&REDIRECT))],
+    later: &["forward", "use_vserver", "rewrite", "set_header", "drop", "log"],
+};
+static RESPOND: Schema =
+    schema(&[required("status", Kind::Int(200, 599)), key("headers", HEADERS), key("body", Kind::Text)]);
+static REDIRECT: Schema = schema(&[key("status", Kind::Int(301, 308)), required("location", Kind::Name)]);

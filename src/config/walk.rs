@@ -1,0 +1,156 @@
+//! Compares a document with the schema: unknown and missing keys, wrong types, values outside their range, words that
+//! do not exist. It also settles spellings (aliases become the key's name, words their canonical case), so that the
+//! steps after it read one form only.
+
+use super::document::{Node, Path, Place, Table, Value};
+use super::report::{Report, nearest};
+use super::schema::{Kind, Schema, Words};
+use super::values;
+
+/// An object's name: what conditions, paths and the shell can carry.
+const NAME_BYTES_MOST: usize = 127;
+
+/// Walks the whole document.
+pub fn document(report: &mut Report, root: &mut Table) {
+    let place = root.entries.first().map_or_else(Place::default, |entry| entry.place);
+    table(report, root, &super::schema::ROOT, place, Path::Root);
+}
+
+fn table(report: &mut Report, table: &mut Table, schema: &'static Schema, place: Place, path: Path<'_>) {
+    let mut seen: Vec<&'static str> = Vec::with_capacity(table.entries.len());
+    for entry in &mut table.entries {
+        let known = schema.key(&entry.key).or_else(|| {
+            // An alias is read as the key's own name from here on.
+            schema.keys.iter().find(|key| key.aliases.contains(&entry.key.as_str()))
+        });
+        let Some(key) = known else {
+            unknown_key(report, &entry.key, entry.place, schema, path);
+            continue;
+        };
+        if seen.contains(&key.name) {
+            report.error(entry.place, path.key(&entry.key), format!("`{}` says `{}` again", entry.key, key.name));
+            continue;
+        }
+        seen.push(key.name);
+        value(report, &mut entry.node, &key.kind, path.key(key.name));
+        if entry.key != key.name {
+            entry.key = key.name.to_owned();
+        }
+    }
+    // After a syntax error a key may only seem to be missing.
+    if report.has_syntax_errors() {
+        return;
+    }
+    for key in schema.keys.iter().filter(|key| key.required && !seen.contains(&key.name)) {
+        report.error(place, path, format!("missing key `{}` in {path}", key.name));
+    }
+}
+
+fn unknown_key(report: &mut Report, key: &str, place: Place, schema: &'static Schema, path: Path<'_>) {
+    let within = if matches!(path, Path::Root) { String::new() } else { format!(" in {path}") };
+    if schema.later.contains(&key) {
+        report.error(place, path.key(key), format!("`{key}`{within} is not available in this build"));
+        return;
+    }
+    let meant = nearest(key, schema.keys.iter().map(|key| key.name)).map(str::to_owned);
+    let hint = match meant {
+        None if schema.keys.len() <= 8 => {
+            let keys: Vec<_> = schema.keys.iter().map(|key| format!("`{}`", key.name)).collect();
+            format!("; known are {}", keys.join(", "))
+        }
+        _ => String::new(),
+    };
+    report.error_meant(place, path.key(key), format!("unknown key `{key}`{within}{hint}"), meant);
+}
+
+fn value(report: &mut Report, node: &mut Node, kind: &'static Kind, path: Path<'_>) {
+    if let Kind::OneOf(kinds) = kind {
+        match kinds.iter().find(|kind| takes(kind, node)) {
+            Some(kind) => value(report, node, kind, path),
+            None => wrong_type(report, node, kind, path),
+        }
+        return;
+    }
+    let place = node.place;
+    match (kind, &mut node.value) {
+        (Kind::Table(schema), Value::Table(inner)) => table(report, inner, schema, place, path),
+        (Kind::Map(kind), Value::Table(inner)) => {
+            for entry in &mut inner.entries {
+                if let Err(why) = name(&entry.key) {
+                    report.error(entry.place, path.key(&entry.key), format!("{}: {why}", path.key(&entry.key)));
+                }
+                value(report, &mut entry.node, kind, path.key(&entry.key));
+            }
+        }
+        (Kind::List(kind), Value::List(items)) => {
+            for (index, item) in items.iter_mut().enumerate() {
+                value(report, item, kind, path.item(index));
+            }
+        }
+        (Kind::Word(known), Value::Text(text)) => match word(text, known) {
+            Ok(canonical) => *text = canonical.to_owned(),
+            Err((why, meant)) => report.error_meant(place, path, format!("{path}: {why}"), meant),
+        },
+        _ => leaf(report, node, kind, path),
+    }
+}
+
+fn leaf(report: &mut Report, node: &Node, kind: &Kind, path: Path<'_>) {
+    if !takes(kind, node) {
+        wrong_type(report, node, kind, path);
+    } else if let Err(why) = values::check(kind, node) {
+        report.error(node.place, path, format!("{path}: {why}"));
+    }
+}
+
+/// Whether the TOML type of `node` is one that `kind` is written in.
+fn takes(kind: &Kind, node: &Node) -> bool {
+    match kind {
+        Kind::Any => true,
+        Kind::OneOf(kinds) => kinds.iter().any(|kind| takes(kind, node)),
+        Kind::Bool => matches!(node.value, Value::Bool(_)),
+        Kind::Int(..) => matches!(node.value, Value::Integer(_)),
+        Kind::Duration(..) => matches!(node.value, Value::Text(_) | Value::Integer(_) | Value::Float(_)),
+        Kind::Size(..) | Kind::Status => matches!(node.value, Value::Text(_) | Value::Integer(_)),
+        Kind::Moment | Kind::Day => matches!(node.value, Value::Text(_) | Value::Moment(_)),
+        Kind::List(_) => matches!(node.value, Value::List(_)),
+        Kind::Map(_) | Kind::Table(_) => matches!(node.value, Value::Table(_)),
+        _ => matches!(node.value, Value::Text(_)),
+    }
+}
+
+fn wrong_type(report: &mut Report, node: &Node, kind: &Kind, path: Path<'_>) {
+    let what = format!("{path}: expected {}, found {}", kind.expected(), node.type_word());
+    report.error(node.place, path, what);
+}
+
+/// The canonical spelling of a word, or why there is none and what was probably meant.
+fn word(text: &str, words: &'static Words) -> Result<&'static str, (String, Option<String>)> {
+    if let Some(known) = words.known.iter().find(|known| known.eq_ignore_ascii_case(text)) {
+        return Ok(known);
+    }
+    let known = words.known.join(", ");
+    if words.later.iter().any(|later| later.eq_ignore_ascii_case(text)) {
+        return Err((format!("`{text}` is not available in this build; there is {known}"), None));
+    }
+    let meant = nearest(text, words.known.iter().copied()).map(str::to_owned);
+    let all = if words.known.len() <= 12 { format!(" one of {known}") } else { " a known word".to_owned() };
+    Err((format!("`{text}` is not{all}"), meant))
+}
+
+/// Whether conditions, paths and the shell can carry a name.
+pub fn name(text: &str) -> Result<(), String> {
+    if text.is_empty() {
+        return Err("a name cannot be empty".into());
+    }
+    if text.len() > NAME_BYTES_MOST {
+        return Err(format!("a name has at most {NAME_BYTES_MOST} bytes, this one has {}", text.len()));
+    }
+    if text.trim() != text {
+        return Err("a name cannot begin or end with a space".into());
+    }
+    match text.chars().find(|c| c.is_control() || matches!(c, '{' | '}' | '"')) {
+        Some(c) => Err(format!("a name cannot hold {c:?}")),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,288 @@
+//! What loads and is probably not meant: each of these was the cause of an outage somewhere. Warnings never stop a load.
+
+use std::collections::{HashMap, HashSet};
+
+use super::document::{Node, Place, Table};
+use super::report::Report;
+use crate::model::Model;
+use crate::model::check::{Host, Origin};
+use crate::model::condition::{Condition, Group, Signal, Subject, Term};
+use crate::model::id::{CheckId, ScenarioId};
+use crate::model::scenario::{Direction, GuardStep, OnTimeout};
+use crate::model::zone::{OnEmpty, Rrset};
+
+/// Looks at the whole model. Only called where there are no errors.
+pub fn all(report: &mut Report, document: &Table, model: &Model) {
+    let cx = &mut Warnings { report, places: HashMap::new(), document, model };
+    admin(cx);
+    vservers(cx);
+    scenarios(cx);
+    datacenters(cx);
+    records(cx);
+    unused(cx);
+}
+
+struct Warnings<'a> {
+    report: &'a mut Report,
+    /// Of the objects of a section, filled at its first warning.
+    places: HashMap<&'static str, HashMap<&'a str, Place>>,
+    document: &'a Table,
+    model: &'a Model,
+}
+
+// === impl Warnings ===
+
+impl<'a> Warnings<'a> {
+    fn warn(&mut self, section: &'static str, name: &str, key: Option<&str>, what: &str) {
+        let document = self.document;
+        let objects = self.places.entry(section).or_insert_with(|| {
+            let table = document.get(section).and_then(Node::table);
+            table.map_or_else(HashMap::new, |t| t.entries.iter().map(|e| (&*e.key, e.place)).collect())
+        });
+        let mut place = objects.get(name).copied().unwrap_or_default();
+        if let Some(key) = key {
+            let table = document.get(section).and_then(Node::table).and_then(|t| t.get(name)).and_then(Node::table);
+            place = table.and_then(|t| t.entry(key)).map_or(place, |entry| entry.place);
+        }
+        let path = match key {
+            Some(key) => format!("{section}.{name}.{key}"),
+            None => format!("{section}.{name}"),
+        };
+        let text = format!("{path}: {what}");
+        self.report.warning(place, path, text);
+    }
+
+    /// A scenario is reported where it was written, a generated one at its pair.
+    fn warn_scenario(&mut self, id: ScenarioId, what: &str) {
+        let scenario = self.model.scenario(id);
+        let place = super::order::place(self.document, scenario);
+        let path = format!("scenario.{}", scenario.name);
+        let text = format!("{path}: {what}");
+        self.report.warning(place, path, text);
+    }
+}
+
+fn admin(cx: &mut Warnings<'_>) {
+    let admin = &cx.model.admin;
+    if admin.users.is_empty() && !admin.listen.ip().is_loopback() {
+        let place = cx.document.get("admin").and_then(Node::table).and_then(|t| t.get("listen")).map(|n| n.place);
+        let what =
+            "admin.listen: without users only callers on this machine are let in; make one with `bascule passwd`";
+        cx.report.warning(place.unwrap_or_default(), "admin.listen", what);
+    }
+}
+
+fn vservers(cx: &mut Warnings<'_>) {
+    let model = cx.model;
+    let backups: HashSet<usize> = model.vservers.iter().filter_map(|v| v.backup).map(|id| id.index()).collect();
+    for (index, vserver) in model.vservers.iter().enumerate() {
+        let name = &*vserver.name;
+        if vserver.backup.is_none() && vserver.spillover.is_some() {
+            cx.warn("vserver", name, Some("spillover"), "has no effect without a `backup`");
+        }
+        if vserver.backup.is_none() && vserver.health_threshold > 0 {
+            let what = "without a `backup` nobody is served below the threshold, though services are up";
+            cx.warn("vserver", name, Some("health_threshold"), what);
+        }
+        if vserver.address.is_none() && !backups.contains(&index) {
+            cx.warn("vserver", name, None, "has no address and is nobody's backup; nothing reaches it");
+        }
+        let mut hosts: Vec<&Host> = vserver.members.iter().map(|m| &model.service(m.service).host).collect();
+        let several = hosts.len() > 1;
+        hosts.dedup();
+        // On the loopback a whole rehearsal stands on one address.
+        let loopback = |host: &Host| matches!(host, Host::Ip(ip) if ip.is_loopback());
+        if let [host] = hosts[..]
+            && several
+            && !loopback(host)
+        {
+            let what = format!("all members are on {host}; when it fails nothing is left");
+            cx.warn("vserver", name, None, &what);
+        }
+    }
+}
+
+fn scenarios(cx: &mut Warnings<'_>) {
+    let model = cx.model;
+    let own = model.appliance.site.as_deref().and_then(|site| model.datacenter_id(site));
+    for (index, scenario) in model.scenarios.iter().enumerate() {
+        let id = ScenarioId::from_index(index);
+        // Generated groups hold the site's own reachability by construction.
+        let replaced = scenario.pair.is_none();
+        let groups = &scenario.directions[Direction::Activate.index()].when.groups;
+        for group in groups.iter().filter(|_| replaced) {
+            if blind(
+                group,
+                |subject| matches!(subject, Subject::Datacenter { datacenter, .. } if Some(*datacenter) == own),
+            ) {
+                let site = own.map_or("OWN-SITE", |own| &*model.datacenters[own.index()].name);
+                let what = format!(
+                    "group `{}` is true as well when this box itself is cut off; add a term such as `dc:{site}.internet`",
+                    group.name
+                );
+                cx.warn_scenario(id, &what);
+            }
+        }
+        for direction in Direction::BOTH {
+            let guard = scenario.directions[direction.index()].guard.as_ref();
+            if guard.is_some_and(|guard| guard.on_timeout == OnTimeout::Proceed) {
+                let what = format!(
+                    "the guard of `{}` lets it pass when it cannot tell (`on_timeout = \"proceed\"`)",
+                    direction.word()
+                );
+                cx.warn_scenario(id, &what);
+            }
+        }
+        unknown_signals(cx, id);
+    }
+}
+
+/// Failures of others and nothing that says that this box can see.
+fn blind(group: &Group, own_site: impl Fn(&Subject) -> bool) -> bool {
+    let health = |term: &Term| match term.subject {
+        Subject::Check(_) => true,
+        Subject::Datacenter { signal, .. } => signal != Signal::Maintenance && !own_site(&term.subject),
+        _ => false,
+    };
+    // A positive term of any remote thing is evidence that this box can see.
+    let sees = |term: &Term| {
+        !term.negated
+            && match term.subject {
+                Subject::Check(_) => true,
+                Subject::Datacenter { signal, .. } => signal != Signal::Maintenance,
+                Subject::Scenario(_) => true,
+                _ => false,
+            }
+    };
+    group.terms.iter().any(|term| term.negated && health(term)) && !group.terms.iter().any(sees)
+}
+
+/// A signal of this box without its list is unknown for ever.
+fn unknown_signals(cx: &mut Warnings<'_>, id: ScenarioId) {
+    let model = cx.model;
+    let scenario = model.scenario(id);
+    if scenario.pair.is_some() {
+        return;
+    }
+    let mut seen = HashSet::new();
+    for term in scenario.directions.iter().flat_map(|rules| rules.when.terms()) {
+        let Subject::Datacenter { datacenter, signal, observer: None } = &term.subject else { continue };
+        let site = &model.datacenters[datacenter.index()];
+        let missing = match signal {
+            Signal::Wan => site.wan.is_none(),
+            Signal::Lan => site.lan.is_none(),
+            Signal::Access => site.wan.is_none() && site.lan.is_none(),
+            Signal::Internet => site.internet.is_none(),
+            Signal::Maintenance => false,
+        };
+        if missing && seen.insert((datacenter, signal)) {
+            let what = format!(
+                "`dc:{0}.{1}` is never known: the data centre `{0}` has no such list",
+                site.name,
+                signal.word()
+            );
+            cx.warn_scenario(id, &what);
+        }
+    }
+}
+
+fn datacenters(cx: &mut Warnings<'_>) {
+    let model = cx.model;
+    let paired: HashSet<usize> = model.pairs.iter().flat_map(|p| [p.active.index(), p.backup.index()]).collect();
+    let alone: Vec<&str> =
+        (0..model.datacenters.len()).filter(|i| !paired.contains(i)).map(|i| &*model.datacenters[i].name).collect();
+    if let [first, .., last] = alone[..] {
+        let what =
+            format!("no `datacenter_pair` names `{first}` and `{last}`; nothing moves traffic between them by itself");
+        cx.warn("datacenter", first, None, &what);
+    }
+}
+
+fn records(cx: &mut Warnings<'_>) {
+    for zone in &cx.model.zones {
+        for rrset in &zone.rrsets {
+            if may_vanish(rrset) {
+                let place = rrset_place(cx.document, &zone.name, &rrset.key);
+                let path = format!("zone.{:?}.rrset.{:?}", &*zone.name, &*rrset.key);
+                let what = format!(
+                    "{path}: every record has a `cond`; when all are active, `on_empty` decides (`serve_all` unless said)"
+                );
+                cx.report.warning(place, path, what);
+            }
+        }
+    }
+}
+
+/// Every record of the primary set can be left out, and nothing was said about that.
+fn may_vanish(rrset: &Rrset) -> bool {
+    let mut primary = rrset.records.iter().filter(|r| r.enabled && r.dr_cond.is_none()).peekable();
+    rrset.on_empty == OnEmpty::ServeAll && primary.peek().is_some() && primary.all(|record| record.cond.is_some())
+}
+
+fn rrset_place(document: &Table, zone: &str, key: &str) -> Place {
+    let zones = document.get("zone").and_then(Node::table);
+    let entry =
+        zones.and_then(|zones| zones.entries.iter().find(|e| e.key.strip_suffix('.').unwrap_or(&e.key) == zone));
+    let rrsets = entry.and_then(|entry| entry.node.table()).and_then(|zone| zone.get("rrset")).and_then(Node::table);
+    rrsets.and_then(|rrsets| rrsets.entry(key)).map_or_else(Place::default, |entry| entry.place)
+}
+
+/// Scenarios that steer nothing and tell nobody; checks that are probed for nobody.
+fn unused(cx: &mut Warnings<'_>) {
+    let model = cx.model;
+    let mut scenarios: HashSet<ScenarioId> = HashSet::new();
+    let mut checks: HashSet<CheckId> = HashSet::new();
+    let mut note = |term: &Term| match term.subject {
+        Subject::Scenario(id) => drop(scenarios.insert(id)),
+        Subject::Check(id) => drop(checks.insert(id)),
+        _ => {}
+    };
+    let conditions = |c: &Condition, note: &mut dyn FnMut(&Term)| c.terms().for_each(note);
+    for rules in model.scenarios.iter().flat_map(|scenario| &scenario.directions) {
+        conditions(&rules.when, &mut note);
+        rules.gate.iter().for_each(|gate| conditions(gate, &mut note));
+        for step in rules.guard.iter().flat_map(|guard| &guard.run) {
+            if let GuardStep::Check(term) = step {
+                note(term);
+            }
+        }
+    }
+    model.watched.iter().for_each(&mut note);
+    let records = model.zones.iter().flat_map(|zone| &zone.rrsets).flat_map(|rrset| &rrset.records);
+    for record in records {
+        scenarios.extend(record.cond.map(|(id, _)| id));
+        scenarios.extend(record.dr_cond);
+    }
+    for (index, pair) in model.pairs.iter().enumerate() {
+        let steers = model.scenarios.iter().enumerate().any(|(id, scenario)| {
+            let id = ScenarioId::from_index(id);
+            scenario.pair == Some(index as u32) && used_by_records(model, id)
+        });
+        if !steers && pair.scenarios.iter().all(|place| !used_by_records(model, place.scenario)) {
+            let name = &*pair.name;
+            let what = format!(
+                "no DNS record names a scenario of this pair (`cond = \"{name}/from-active\"`, `drCond = \"{name}/to-backup\"`); it moves nothing"
+            );
+            cx.warn("datacenter_pair", name, None, &what);
+        }
+        scenarios.extend(pair.scenarios.iter().map(|place| place.scenario));
+    }
+    for (index, scenario) in model.scenarios.iter().enumerate() {
+        let id = ScenarioId::from_index(index);
+        let tells = scenario.directions.iter().any(|rules| !rules.triggers.is_empty());
+        if !scenarios.contains(&id) && !tells {
+            cx.warn_scenario(id, "nothing refers to it and it fires no trigger");
+        }
+    }
+    for (index, check) in model.checks.iter().enumerate() {
+        if check.origin == Origin::User && !checks.contains(&CheckId::from_index(index)) {
+            cx.warn("check", &check.name, None, "no condition and no record uses it");
+        }
+    }
+}
+
+fn used_by_records(model: &Model, id: ScenarioId) -> bool {
+    let records = model.zones.iter().flat_map(|zone| &zone.rrsets).flat_map(|rrset| &rrset.records);
+    let mut records = records.map(|r| (r.cond.map(|(id, _)| id), r.dr_cond));
+    records.any(|(cond, dr_cond)| cond == Some(id) || dr_cond == Some(id))
+}

@@ -1,0 +1,4 @@
+//! What leaves the program, compared with files: each module has a folder of inputs and keeps what they give.
+
+#[path = "golden/config.rs"]
+mod config;
