@@ -128,7 +128,9 @@ fn load(options: &RunOptions, files: &DiskFiles) -> Result<Loaded, Failure> {
 }
 
 /// The store, what it holds, and where the local socket goes.
-fn open_state(options: &RunOptions) -> Result<(Box<dyn Store>, Found, Option<PathBuf>), Failure> {
+type State = (Box<dyn Store>, Found, Option<PathBuf>);
+
+fn open_state(options: &RunOptions) -> Result<State, Failure> {
     if options.ephemeral {
         return Ok((Box::new(Memory::new()), Found::default(), None));
     }

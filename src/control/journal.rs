@@ -5,6 +5,7 @@
 
 pub mod chain;
 pub mod codec;
+pub mod history;
 pub mod saved;
 
 use crate::model::id::Name;

@@ -1,4 +1,5 @@
 mod bench;
+mod replay;
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;

@@ -34,7 +34,7 @@ pub struct Bench {
     pub hangs: bool,
     pub events: broadcast::Receiver<Arc<Event>>,
     queue: Queue,
-    journal: Arc<dyn ReadJournal>,
+    pub journal: Arc<dyn ReadJournal>,
 }
 
 struct Fragile {
