@@ -228,13 +228,18 @@ fn configuration(random: &mut Random) -> String {
     toml += "[datacenter_pair.main]\nactive = \"dc-a\"\nbackup = \"dc-b\"\nreturn_hold = \"20s\"\n";
     for i in 0..scenarios {
         for direction in ["activate", "deactivate"] {
+            let mut terms_seen = std::collections::HashSet::new();
             let groups: Vec<String> = (0..1 + random.below(2))
-                .map(|g| {
+                .filter_map(|g| {
                     let mut terms: Vec<String> =
                         (0..1 + random.below(2)).map(|_| term(random, i, services, vservers)).collect();
-                    terms.dedup();
-                    // The name of the group keeps two equal groups apart.
-                    format!("\"g{g}\" = [{}]", terms.join(", "))
+                    // Two terms on one id may contradict each other, which is refused at load.
+                    let id = |text: &String| text.split(['!', '{', '"']).nth(1).map(str::to_owned);
+                    let mut seen = std::collections::HashSet::new();
+                    terms.retain(|text| seen.insert(id(text)));
+                    terms.sort();
+                    let terms = terms.join(", ");
+                    terms_seen.insert(terms.clone()).then(|| format!("\"g{g}\" = [{terms}]"))
                 })
                 .collect();
             let _ = writeln!(toml, "[scenario.x{i}.{direction}]\nwhen = {{ {} }}", groups.join(", "));

@@ -45,6 +45,7 @@ impl Engine {
         self.reloaded = former.model.is_some();
         self.model = Some(Arc::clone(&model));
         self.drop_orphans(&model, effects);
+        self.drop_expired(effects);
         self.adopt_checks(&model, &mut former, effects);
         self.adopt_tables(&model);
         self.adopt_scenarios(&model, &mut former, effects);
@@ -113,6 +114,18 @@ impl Engine {
                 let (what, why) = (key.slot.word().into(), "the object was removed".into());
                 effects.push(Effect::Record(Record::Ended { object: key.object, what, why }));
             }
+        }
+    }
+
+    /// Ends the overrides whose time was over while the appliance was down.
+    fn drop_expired(&mut self, effects: &mut Vec<Effect>) {
+        let now = self.now.wall;
+        let expired = self.view.overrides.iter().filter(|(_, o)| o.act.expires.is_some_and(|at| at <= now));
+        for key in expired.map(|(key, _)| key.clone()).collect::<Vec<_>>() {
+            self.view.overrides.remove(&key);
+            effects.push(Effect::SaveOverride(key.clone(), None));
+            let (what, why) = (key.slot.word().into(), "its time was over".into());
+            effects.push(Effect::Record(Record::Ended { object: key.object, what, why }));
         }
     }
 
