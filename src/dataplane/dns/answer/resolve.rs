@@ -150,7 +150,7 @@ impl<'a, 't> Resolution<'a, 't> {
             if end.is_cut() && !is_ds {
                 return self.refer(boundary, first, writer).map(|()| None);
             } else if !end.is_cut() {
-                return self.rename(name, end, writer);
+                return self.rename(name, end, rtype, writer);
             }
         }
         if exact {
@@ -239,7 +239,13 @@ impl<'a, 't> Resolution<'a, 't> {
     }
 
     /// What a DNAME makes of a name below it (RFC 6672 §3).
-    fn rename(&mut self, name: &LowerName, node: &'a Node, writer: &mut Writer<'_>) -> Result<Next, Full> {
+    fn rename(
+        &mut self,
+        name: &LowerName,
+        node: &'a Node,
+        rtype: RecordType,
+        writer: &mut Writer<'_>,
+    ) -> Result<Next, Full> {
         let found = match self.lookup(node, RecordType::DNAME) {
             Lookup::Records(found) => found,
             Lookup::Nothing => return self.negative(writer).map(|()| None),
@@ -254,7 +260,8 @@ impl<'a, 't> Resolution<'a, 't> {
         };
         writer.record(Section::Answer, name.as_bytes(), RecordType::CNAME, ttl, target.as_bytes())?;
         self.tell(|_| Event::Alias { name: name.as_bytes(), target: target.as_bytes(), dname: true });
-        Ok(Some(target))
+        // Who asks for the CNAME itself has it.
+        Ok((rtype != RecordType::CNAME).then_some(target))
     }
 
     /// The SOA that a negative answer is cached by (RFC 2308).

@@ -135,6 +135,8 @@ fn a_dname_renames_what_is_below_it() {
     let renamed = ["x.old.example.test. CNAME x.new.example.test.", "x.new.example.test. A 192.0.2.9"];
     assert_eq!(reply.answers()[1..], renamed);
     assert!(world.ask("old.example.test.", "A").is_nodata(), "but not its own name");
+    let alias = world.ask("z.old.example.test.", "CNAME");
+    assert_eq!((alias.rcode(), alias.answers().len()), (ResponseCode::NoError, 2), "the CNAME itself was asked for");
     let mut long = Asked::new("x.short.example.test.", "A");
     let label = [b"\x3f".as_slice(), &[b'y'; 63]].concat();
     long.name = [&label.repeat(3)[..], b"\x21", &[b'z'; 33], b"\x05short\x07example\x04test\x00"].concat();
