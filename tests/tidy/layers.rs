@@ -15,7 +15,16 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("control", &["model", "machine", "config", "snapshot", "probe"]),
     (
         "rehearse",
-        &["model", "machine", "balance", "config", "snapshot", "dataplane::dns::answer", "dataplane::l7::policy"],
+        &[
+            "model",
+            "machine",
+            "balance",
+            "config",
+            "snapshot",
+            "dataplane::dns::answer",
+            "dataplane::dns::explain",
+            "dataplane::l7::policy",
+        ],
     ),
     ("admin", FRONT_END),
     ("cli", FRONT_END_AND_DTO),

@@ -3,7 +3,9 @@
 use super::text;
 use crate::config::units::format_duration;
 use crate::control::World;
-use crate::model::zone::{OnEmpty, Rrset, SelectMethod, Zone};
+use crate::model::id::ScenarioId;
+use crate::model::zone::{OnEmpty, Record, SelectMethod};
+use crate::snapshot::steered::RecordView;
 
 dto! {
     /// A zone.
@@ -27,14 +29,18 @@ dto! {
         pub ttl: u32,
         /// `serve_all`, `other_set`, `static`, `last_good`, `nodata` or `servfail`.
         pub on_empty: String,
-        /// `ordered`, `weighted`, `roundrobin` or `hash`.
+        /// `ordered`, `weighted`, `round_robin` or `hash`.
         pub select: String,
         /// How many records an answer holds; null: all.
         pub answers_max: Option<u32>,
         /// In the order of the configuration.
         pub records: Vec<RecordDto>,
         pub datacenter: Option<String>,
-        /// What a query is answered now, before selection by weight.
+        /// Which set is the base: `the primary set`, `the DR set of NAME`.
+        pub set: String,
+        /// What `on_empty` made of an empty base set; null while it is not empty.
+        pub fallback: Option<String>,
+        /// What a query is answered now; the selection may leave some of it out of one answer.
         pub answers: Vec<AnswerDto>,
     }
 
@@ -53,6 +59,13 @@ dto! {
         pub enabled: bool,
         pub weight: u32,
         pub datacenter: Option<String>,
+        /// Whether it is answered now.
+        pub served: bool,
+        /// The step that decided: `base_set`, `filter` or `on_empty`.
+        pub step: String,
+        pub because: String,
+        /// The scenario that decided.
+        pub scenario: Option<String>,
     }
 
     /// A record that is answered now.
@@ -65,13 +78,15 @@ dto! {
 // === impl ZoneDto ===
 
 impl ZoneDto {
-    pub fn of(world: &World<'_>, zone: &Zone) -> ZoneDto {
+    /// The zone at this place of the model.
+    pub fn of(world: &World<'_>, at: usize) -> ZoneDto {
+        let zone = &world.model.zones[at];
         ZoneDto {
             name: text(&zone.name),
             ttl: format_duration(zone.ttl),
             serial: zone.soa.serial,
             static_records: zone.records.len() as u32,
-            rrsets: zone.rrsets.iter().map(|r| RrsetDto::of(world, r)).collect(),
+            rrsets: (0..zone.rrsets.len()).map(|rrset| RrsetDto::of(world, at, rrset)).collect(),
         }
     }
 }
@@ -79,7 +94,25 @@ impl ZoneDto {
 // === impl RrsetDto ===
 
 impl RrsetDto {
-    fn of(world: &World<'_>, rrset: &Rrset) -> RrsetDto {
+    fn of(world: &World<'_>, zone: usize, at: usize) -> RrsetDto {
+        let rrset = &world.model.zones[zone].rrsets[at];
+        let steered = world.snapshot.steered(zone, at);
+        let records: Vec<RecordDto> = rrset
+            .records
+            .iter()
+            .zip(&steered.records)
+            .map(|(record, view)| RecordDto::of(world, record, view))
+            .collect();
+        let answers = match &rrset.on_empty {
+            OnEmpty::Static(data) if !records.iter().any(|r| r.served) => {
+                data.iter().map(|d| AnswerDto { data: text(&d.data), datacenter: None }).collect()
+            }
+            _ => records
+                .iter()
+                .filter(|r| r.served)
+                .map(|r| AnswerDto { data: r.data.clone(), datacenter: r.datacenter.clone() })
+                .collect(),
+        };
         RrsetDto {
             name: text(&rrset.key),
             owner: rrset.owner.to_string(),
@@ -88,9 +121,11 @@ impl RrsetDto {
             on_empty: on_empty_word(&rrset.on_empty).into(),
             select: select_word(rrset.select.method).into(),
             answers_max: rrset.select.answers,
-            records: rrset.records.iter().map(|r| RecordDto::of(world, r)).collect(),
+            records,
             datacenter: rrset.datacenter.as_deref().map(text),
-            answers: Vec::new(),
+            set: world.snapshot.set_name(steered.base),
+            fallback: steered.fallback.map(|f| text(f.word())),
+            answers,
         }
     }
 }
@@ -110,7 +145,7 @@ fn select_word(method: SelectMethod) -> &'static str {
     match method {
         SelectMethod::Ordered => "ordered",
         SelectMethod::Weighted => "weighted",
-        SelectMethod::RoundRobin => "roundrobin",
+        SelectMethod::RoundRobin => "round_robin",
         SelectMethod::Hash => "hash",
     }
 }
@@ -118,8 +153,8 @@ fn select_word(method: SelectMethod) -> &'static str {
 // === impl RecordDto ===
 
 impl RecordDto {
-    fn of(world: &World<'_>, record: &crate::model::zone::Record) -> RecordDto {
-        let scenario = |id: crate::model::id::ScenarioId| text(&world.model.scenario(id).name);
+    fn of(world: &World<'_>, record: &Record, view: &RecordView) -> RecordDto {
+        let scenario = |id: ScenarioId| text(&world.model.scenario(id).name);
         RecordDto {
             data: text(&record.data),
             cond: record.cond.map(|(id, inverse)| scenario(id) + if inverse { "!" } else { "" }),
@@ -129,6 +164,10 @@ impl RecordDto {
             enabled: record.enabled,
             weight: record.weight,
             datacenter: record.datacenter.as_deref().map(text),
+            served: view.served,
+            step: text(view.step),
+            because: view.because.clone(),
+            scenario: view.scenario.map(scenario),
         }
     }
 }

@@ -89,7 +89,7 @@ pub(crate) fn routes() -> Vec<Route> {
         path: "zones",
         noun: "zone",
         names: names!(zones),
-        show: |world, at| ZoneDto::of(world, &world.model.zones[at]),
+        show: |world, at| ZoneDto::of(world, at),
     }));
     routes.extend(collection(Collection {
         path: "triggers",
