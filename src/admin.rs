@@ -77,18 +77,6 @@ impl App {
     }
 }
 
-/// A name as one segment of a path: everything but unreserved characters (RFC 3986 §2.3) percent-encoded.
-pub(crate) fn path_segment(name: &str) -> String {
-    let mut segment = String::with_capacity(name.len());
-    for byte in name.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => segment.push(char::from(byte)),
-            _ => segment.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    segment
-}
-
 /// The nearest of `known` to `word`, near enough to be meant.
 pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let lower = word.to_ascii_lowercase();
@@ -103,13 +91,6 @@ pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_name_is_one_segment_of_a_path_whatever_it_holds() {
-        assert_eq!(path_segment("spare/spare1"), "spare%2Fspare1");
-        assert_eq!(path_segment("dc-a.maintenance"), "dc-a.maintenance");
-        assert_eq!(path_segment("web1:web ok?#"), "web1%3Aweb%20ok%3F%23");
-    }
 
     #[test]
     fn the_nearest_spelling_is_only_offered_where_it_is_near() {

@@ -1,3 +1,75 @@
-//! L5: the command line.
+//! L5: the command line. One program, many commands; what talks to a running appliance does so over REST, through the
+//! Unix socket in its state directory or over TCP ([`client`]), so that validation, authorisation and audit are the same
+//! as for every other way in. `check`, `test`, `simulate`, `replay` and `passwd` need no running appliance.
 
+pub mod args;
+mod check;
+mod client;
+mod config;
 pub mod demo;
+mod explain;
+pub mod files;
+mod passwd;
+mod shell;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::rehearse;
+use args::{Cli, Command, ExplainWhat, RunArgs};
+
+pub use client::SOCKET_NAME;
+
+/// What the arguments ask for.
+#[derive(Debug)]
+pub enum Invocation {
+    /// Run the appliance: not ours to do.
+    Run(RunArgs),
+    Other(Command),
+}
+
+/// Reads the arguments of the process. Prints help, version and errors itself and exits with 0 or 2.
+pub fn parse() -> Invocation {
+    match Cli::parse().command {
+        Command::Run(args) => Invocation::Run(args),
+        other => Invocation::Other(other),
+    }
+}
+
+/// Carries out everything but `run`.
+pub fn run(command: Command) -> ExitCode {
+    match command {
+        Command::Run(_) => absent("run", "it is started by the program itself"),
+        Command::Check(args) => check::run(&args),
+        Command::Shell(args) => shell::run(args),
+        Command::Import { .. } => absent("import", "write the TOML by hand; example.toml shows the shape"),
+        Command::Diff { file, target } => config::diff(&file, &target),
+        Command::Apply { file, target } => config::apply(&file, &target),
+        Command::Test { paths, junit } => rehearse::test(&paths, &rehearse::TestOptions { junit }),
+        Command::Simulate { config, events } => rehearse::simulate(&config, &events),
+        Command::Replay { state_dir } => rehearse::replay(&state_dir),
+        Command::Explain { what: ExplainWhat::Dns(args) } => explain::dns(&args),
+        Command::Explain { what: ExplainWhat::Request(_) } => absent("explain request", "`explain dns` is there"),
+        Command::Passwd => passwd::run(),
+        Command::Token => absent("token", "use HTTP Basic with a user of [admin.user.NAME]"),
+        Command::DemoBackend(args) => demo_backend(args),
+    }
+}
+
+fn demo_backend(args: demo::DemoArgs) -> ExitCode {
+    match client::runtime().and_then(|runtime| runtime.block_on(demo::run(args)).map_err(|e| e.to_string())) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => fail(&format!("demo-backend: {error}")),
+    }
+}
+
+fn absent(command: &str, instead: &str) -> ExitCode {
+    fail(&format!("{command}: not available in this build; {instead}"))
+}
+
+/// Says what went wrong, on stderr, and fails.
+fn fail(what: &str) -> ExitCode {
+    eprintln!("bascule {what}");
+    ExitCode::FAILURE
+}

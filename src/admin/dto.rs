@@ -67,6 +67,7 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use crate::config::units::format_duration;
+use crate::config::{Problem, Severity};
 use crate::control::World;
 use crate::model::Model;
 use crate::model::condition::Truth;
@@ -95,6 +96,21 @@ pub trait Schema {
 }
 
 dto! {
+    /// Something wrong with a configuration, or worth knowing about it.
+    pub struct ConfigProblemDto {
+        pub file: String,
+        /// 1-based; 0 where the problem has no place.
+        pub line: u32,
+        pub column: u32,
+        /// `error` or `warning`.
+        pub severity: String,
+        /// Dotted path of the key.
+        pub path: String,
+        pub what: String,
+        /// The nearest known spelling.
+        pub did_you_mean: Option<String>,
+    }
+
     /// Who did something, when, why, and until when.
     pub struct NoteDto {
         /// `admin:NAME`, `admin:local` (no users configured), `uid:N` (Unix socket), `system`.
@@ -177,6 +193,18 @@ pub fn described(mut schema: Value, description: &str) -> Value {
 
 // === words shared by all kinds ===
 
+/// A name as one segment of a path: everything but unreserved characters (RFC 3986 §2.3) percent-encoded.
+pub(crate) fn path_segment(name: &str) -> String {
+    let mut segment = String::with_capacity(name.len());
+    for byte in name.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => segment.push(char::from(byte)),
+            _ => segment.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    segment
+}
+
 /// `up`, `down`, `unknown`.
 pub(crate) fn up_down(value: Truth) -> String {
     match value {
@@ -254,6 +282,26 @@ pub(crate) fn names_of(model: &Model, kind: Kind) -> Vec<&str> {
     }
 }
 
+// === impl ConfigProblemDto ===
+
+impl ConfigProblemDto {
+    pub fn of(problem: &Problem) -> ConfigProblemDto {
+        ConfigProblemDto {
+            file: text(&problem.file),
+            line: problem.line,
+            column: problem.column,
+            severity: match problem.severity {
+                Severity::Error => "error",
+                Severity::Warning => "warning",
+            }
+            .into(),
+            path: problem.path.clone(),
+            what: problem.what.clone(),
+            did_you_mean: problem.did_you_mean.clone(),
+        }
+    }
+}
+
 // === impl NoteDto ===
 
 impl NoteDto {
@@ -269,5 +317,31 @@ impl NoteDto {
     /// Of the override in this slot.
     pub(crate) fn find(world: &World<'_>, kind: Kind, name: &str, slot: Slot) -> Option<NoteDto> {
         override_of(world, kind, name, slot).map(NoteDto::of)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_one_segment_of_a_path_whatever_it_holds() {
+        assert_eq!(path_segment("spare/spare1"), "spare%2Fspare1");
+        assert_eq!(path_segment("dc-a.maintenance"), "dc-a.maintenance");
+        assert_eq!(path_segment("web1:web ok?#"), "web1%3Aweb%20ok%3F%23");
+    }
+
+    #[test]
+    fn a_countdown_shows_whole_seconds_and_ends_at_nothing() {
+        assert_eq!(remaining(Wall(0), Wall(28_000_000)), "28s");
+        assert_eq!(remaining(Wall(1), Wall(28_000_000)), "28s");
+        assert_eq!(remaining(Wall(28_000_000), Wall(28_000_000)), "0s");
+        assert_eq!(remaining(Wall(28_000_001), Wall(28_000_000)), "0s");
+    }
+
+    #[test]
+    fn a_latency_is_as_exact_as_it_is_short() {
+        assert_eq!(measured(Duration::from_nanos(1_234_567)), "1234us");
+        assert_eq!(measured(Duration::from_micros(12_345)), "12ms");
     }
 }

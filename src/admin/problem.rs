@@ -5,6 +5,7 @@ use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value, json};
 
+use super::dto::ConfigProblemDto;
 use crate::config;
 use crate::control::Refusal;
 
@@ -118,26 +119,10 @@ pub(crate) fn spoken(word: &str) -> String {
 }
 
 fn bad_config(problems: &[config::Problem]) -> Problem {
-    let list: Vec<Value> = problems.iter().map(config_problem).collect();
+    let list: Vec<ConfigProblemDto> = problems.iter().map(ConfigProblemDto::of).collect();
     let first = problems.first().map_or_else(String::new, |p| format!(", the first: {p}"));
     let detail = format!("the configuration has {} problems and changes nothing{first}", problems.len());
-    Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "bad_config", detail).member("problems", list.into())
-}
-
-/// A problem of a configuration as JSON, for REST and for `check --format json`.
-pub(crate) fn config_problem(problem: &config::Problem) -> Value {
-    json!({
-        "file": &*problem.file,
-        "line": problem.line,
-        "column": problem.column,
-        "severity": match problem.severity {
-            config::Severity::Error => "error",
-            config::Severity::Warning => "warning",
-        },
-        "path": problem.path,
-        "what": problem.what,
-        "did_you_mean": problem.did_you_mean,
-    })
+    Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "bad_config", detail).member("problems", json!(list))
 }
 
 #[cfg(test)]

@@ -248,7 +248,7 @@ fn problem(
     let href = if object.is_empty() {
         format!("/api/v1/{collection}")
     } else {
-        format!("/api/v1/{collection}/{}", crate::admin::path_segment(object))
+        format!("/api/v1/{collection}/{}", super::path_segment(object))
     };
     ProblemDto {
         severity: severity.into(),

@@ -1,0 +1,213 @@
+//! The arguments of every command.
+
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use super::demo::DemoArgs;
+use crate::config::units::parse_duration;
+
+/// An ADC and a GTM in one box.
+#[derive(Debug, Parser)]
+#[command(name = "bascule", version, about, max_term_width = 100)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run the appliance in the foreground.
+    Run(RunArgs),
+    /// Load configurations as `run` would and print every problem, then the warnings; exit 1 on any problem.
+    Check(CheckArgs),
+    /// NetScaler's command line, against a running appliance.
+    Shell(ShellArgs),
+    /// Turn an ns.conf into TOML (not available in this build).
+    Import {
+        /// The ns.conf.
+        file: PathBuf,
+    },
+    /// Print what applying FILE would change.
+    Diff {
+        file: PathBuf,
+        #[command(flatten)]
+        target: Target,
+    },
+    /// Replace the running configuration with FILE, all or nothing.
+    Apply {
+        file: PathBuf,
+        #[command(flatten)]
+        target: Target,
+    },
+    /// Run event scripts with expectations through the engine in virtual time; exit 1 with a difference.
+    Test {
+        /// Scripts, or folders of them.
+        #[arg(required = true)]
+        paths: Vec<PathBuf>,
+        /// Write a JUnit report here.
+        #[arg(long, value_name = "FILE")]
+        junit: Option<PathBuf>,
+    },
+    /// Run an event script through the engine in virtual time and print the timeline.
+    Simulate {
+        #[arg(value_name = "FILE")]
+        config: PathBuf,
+        #[arg(long, value_name = "SCRIPT")]
+        events: PathBuf,
+    },
+    /// Run the journal of a state directory through the engine; exit 0 when chain and commits agree.
+    Replay {
+        #[arg(value_name = "STATE_DIR")]
+        state_dir: PathBuf,
+    },
+    /// Say why an answer is what it is.
+    Explain {
+        #[command(subcommand)]
+        what: ExplainWhat,
+    },
+    /// Read a password and print its argon2id hash for `password_hash`.
+    Passwd,
+    /// Make an API token (not available in this build).
+    Token,
+    /// A back end to break.
+    #[command(hide = true)]
+    DemoBackend(DemoArgs),
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct RunArgs {
+    /// The configuration.
+    #[arg(long, value_name = "FILE")]
+    pub config: PathBuf,
+    /// Where state is kept. Default: $STATE_DIRECTORY, else `state` beside FILE.
+    #[arg(long, value_name = "DIR", conflicts_with = "ephemeral")]
+    pub state: Option<PathBuf>,
+    /// Keep state in memory and leave nothing behind.
+    #[arg(long)]
+    pub ephemeral: bool,
+    /// Once ready, write this file: JSON with the real addresses and the pid.
+    #[arg(long, value_name = "FILE")]
+    pub ready_file: Option<PathBuf>,
+    /// Replace a value of the configuration, for this run; may be repeated.
+    #[arg(long, value_name = "PATH=VALUE", value_parser = assignment)]
+    pub set: Vec<(String, String)>,
+    /// How long open work may take once the stop signal has come.
+    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = parse_duration)]
+    pub drain: Duration,
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct CheckArgs {
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// How to print.
+    #[arg(long, value_enum, default_value = "text")]
+    pub format: CheckFormat,
+    /// Replace a value of the configuration before checking; may be repeated.
+    #[arg(long, value_name = "PATH=VALUE", value_parser = assignment)]
+    pub set: Vec<(String, String)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CheckFormat {
+    Text,
+    Json,
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct ShellArgs {
+    /// Carry out this command; may be repeated. Without it commands are read from the terminal or from stdin.
+    #[arg(short = 'c', value_name = "COMMAND")]
+    pub commands: Vec<String>,
+    /// Print REST's JSON instead of NetScaler's text.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub target: Target,
+}
+
+#[derive(Clone, Debug, Subcommand)]
+pub enum ExplainWhat {
+    /// Why a DNS query is answered as it is.
+    Dns(ExplainDnsArgs),
+    /// Why a request goes where it goes (not available in this build).
+    #[command(disable_help_flag = true)]
+    Request(ExplainRequestArgs),
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct ExplainDnsArgs {
+    /// The domain name, absolute with or without the final dot.
+    pub name: String,
+    /// The record type.
+    #[arg(value_name = "TYPE", default_value = "A")]
+    pub rtype: String,
+    /// The address of the resolver that asks.
+    #[arg(long, value_name = "IP")]
+    pub client: Option<IpAddr>,
+    /// A moment of the past (not available in this build).
+    #[arg(long, value_name = "TIME")]
+    pub at: Option<String>,
+    /// Print REST's JSON.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub target: Target,
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct ExplainRequestArgs {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
+    pub rest: Vec<String>,
+}
+
+/// Which appliance.
+#[derive(Clone, Debug, Default, Args)]
+pub struct Target {
+    /// Where its management listens; over TCP with BASCULE_USER and BASCULE_PASSWORD.
+    #[arg(long, value_name = "URL", env = "BASCULE_URL")]
+    pub url: Option<String>,
+    /// Its state directory, where the Unix socket is. Default: $STATE_DIRECTORY, ./state, /var/lib/bascule.
+    #[arg(long, value_name = "DIR", conflicts_with = "url")]
+    pub state: Option<PathBuf>,
+}
+
+/// `PATH=VALUE`
+fn assignment(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((path, value)) if !path.trim().is_empty() => Ok((path.trim().into(), value.trim().into())),
+        _ => Err("write it as PATH=VALUE, such as admin.listen=127.0.0.1:0".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_arguments_are_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn run_takes_what_the_contract_says() {
+        let line = "bascule run --config f.toml --state s --ready-file r --set a.b=1 --set c=x=y --drain 1m";
+        let Command::Run(args) = Cli::parse_from(line.split(' ')).command else { panic!("not run") };
+        assert_eq!(args.set, [("a.b".into(), "1".into()), ("c".into(), "x=y".into())]);
+        assert_eq!(args.drain, Duration::from_secs(60));
+        assert!(Cli::try_parse_from(["bascule", "run"]).is_err(), "FILE is needed");
+        assert!(Cli::try_parse_from("bascule run --config f --state s --ephemeral".split(' ')).is_err());
+    }
+
+    #[test]
+    fn a_url_wins_over_the_environment_and_excludes_a_state_directory() {
+        let line = "bascule shell --url http://127.0.0.1:1 -c x -c y";
+        let Command::Shell(args) = Cli::parse_from(line.split(' ')).command else { panic!("not shell") };
+        assert_eq!(args.commands, ["x", "y"]);
+        assert!(Cli::try_parse_from("bascule shell --url http://x --state s".split(' ')).is_err());
+    }
+}

@@ -1,0 +1,100 @@
+//! `bascule check`: loads exactly as `run` would, offline, and prints everything that is wrong.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
+
+use super::args::{CheckArgs, CheckFormat};
+use super::files::{self, Disk};
+use crate::admin::dto::ConfigProblemDto;
+use crate::config::{self, Loaded, Problem, Severity};
+
+pub(super) fn run(args: &CheckArgs) -> ExitCode {
+    let mut failed = false;
+    let mut documents = Vec::new();
+    for file in &args.files {
+        let (problems, warnings) = match load(file, &args.set) {
+            Ok(loaded) => (Vec::new(), loaded.warnings),
+            Err(found) => found.into_iter().partition(|p| p.severity == Severity::Error),
+        };
+        failed |= !problems.is_empty();
+        match args.format {
+            CheckFormat::Text => print_text(file, &problems, &warnings),
+            CheckFormat::Json => documents.push(document(file, &problems, &warnings)),
+        }
+    }
+    if args.format == CheckFormat::Json {
+        println!("{:#}", json!({ "ok": !failed, "files": documents }));
+    }
+    if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+/// Everything that `file` includes, as `run` takes it. A file that cannot be read is a problem like any other.
+pub(super) fn load(file: &Path, set: &[(String, String)]) -> Result<Loaded, Vec<Problem>> {
+    match files::read_root(file) {
+        Ok(root) => config::load(root, set, &Disk::beside(file)),
+        Err(error) => Err(vec![Problem {
+            file: file.display().to_string().into(),
+            line: 0,
+            column: 0,
+            severity: Severity::Error,
+            path: String::new(),
+            what: format!("cannot be read: {error}"),
+            did_you_mean: None,
+        }]),
+    }
+}
+
+/// Problems, then warnings, then one line that says how it stands.
+fn print_text(file: &Path, problems: &[Problem], warnings: &[Problem]) {
+    for problem in problems.iter().chain(warnings) {
+        println!("{problem}");
+    }
+    println!("{}", summary(file, problems.len(), warnings.len()));
+}
+
+fn summary(file: &Path, problems: usize, warnings: usize) -> String {
+    let count = |n: usize, what: &str| match n {
+        1 => format!("1 {what}"),
+        n => format!("{n} {what}s"),
+    };
+    let file = file.display();
+    match (problems, warnings) {
+        (0, 0) => format!("{file}: ok"),
+        (0, w) => format!("{file}: ok, {}", count(w, "warning")),
+        (p, 0) => format!("{file}: {}", count(p, "problem")),
+        (p, w) => format!("{file}: {}, {}", count(p, "problem"), count(w, "warning")),
+    }
+}
+
+fn document(file: &Path, problems: &[Problem], warnings: &[Problem]) -> Value {
+    let list = |problems: &[Problem]| problems.iter().map(ConfigProblemDto::of).collect::<Vec<_>>();
+    json!({
+        "file": file.display().to_string(),
+        "ok": problems.is_empty(),
+        "problems": list(problems),
+        "warnings": list(warnings),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_cannot_be_read_is_a_problem_of_its_own() {
+        let problems = load(Path::new("/nonexistent.toml"), &[]).unwrap_err();
+        assert_eq!(problems.len(), 1);
+        assert!(problems[0].to_string().starts_with("/nonexistent.toml: cannot be read: "));
+    }
+
+    #[test]
+    fn the_last_line_says_how_it_stands() {
+        let file = Path::new("f.toml");
+        assert_eq!(summary(file, 0, 0), "f.toml: ok");
+        assert_eq!(summary(file, 0, 2), "f.toml: ok, 2 warnings");
+        assert_eq!(summary(file, 1, 0), "f.toml: 1 problem");
+        assert_eq!(summary(file, 3, 1), "f.toml: 3 problems, 1 warning");
+    }
+}

@@ -1,0 +1,231 @@
+//! A client of the appliance's REST, over its Unix socket or over TCP.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use reqwest::{Method, StatusCode};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::args::Target;
+
+/// The socket's name in a state directory.
+pub const SOCKET_NAME: &str = "bascule.sock";
+
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// Of one call; no command of this program waits for a drain.
+const CALL_TIMEOUT: Duration = Duration::from_secs(60);
+/// Of an answer; the largest is a configuration.
+const ANSWER_MAX: usize = 256 << 20;
+
+/// One appliance.
+#[derive(Debug, Clone)]
+pub(crate) struct Client {
+    http: reqwest::Client,
+    base: String,
+    credentials: Option<Credentials>,
+    /// For messages.
+    place: String,
+}
+
+#[derive(Clone)]
+enum Credentials {
+    Token(String),
+    Basic { user: String, password: String },
+}
+
+/// Why a call gave nothing.
+#[derive(Debug, Clone, thiserror::Error)]
+pub(crate) enum Failure {
+    #[error("{place}: {what}")]
+    Unreachable { place: String, what: String },
+    /// The appliance declined; `document` is its problem document.
+    #[error("{detail}")]
+    Declined { status: StatusCode, detail: String, document: Value },
+}
+
+/// A runtime for one command.
+pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, String> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.map_err(|error| format!("no runtime: {error}"))
+}
+
+// === impl Client ===
+
+impl Client {
+    /// The appliance that `target`, the environment and the usual places point to.
+    pub fn find(target: &Target) -> Result<Client, String> {
+        if let Some(url) = target.url.as_deref().filter(|url| !url.is_empty()) {
+            return match url.strip_prefix("unix:") {
+                Some(path) => Client::on_socket(Path::new(path)),
+                None => Client::on_tcp(url),
+            };
+        }
+        let directories = match &target.state {
+            Some(directory) => vec![directory.clone()],
+            None => usual_directories(std::env::var_os("STATE_DIRECTORY").map(PathBuf::from)),
+        };
+        let sockets: Vec<PathBuf> = directories.iter().map(|d| d.join(SOCKET_NAME)).collect();
+        match sockets.iter().find(|socket| socket.exists()) {
+            Some(socket) => Client::on_socket(socket),
+            None => {
+                let places: Vec<String> = sockets.iter().map(|s| s.display().to_string()).collect();
+                Err(format!(
+                    "no running appliance is found: there is no {}; name one with --url, BASCULE_URL or --state",
+                    places.join(", ")
+                ))
+            }
+        }
+    }
+
+    fn on_socket(path: &Path) -> Result<Client, String> {
+        let http = builder().unix_socket(path).build().map_err(|e| spoken(&e))?;
+        let place = path.display().to_string();
+        // Over the socket the kernel says who calls.
+        Ok(Client { http, base: "http://localhost".into(), credentials: None, place })
+    }
+
+    fn on_tcp(url: &str) -> Result<Client, String> {
+        let base = url.trim_end_matches('/').to_owned();
+        if !base.starts_with("http://") && !base.starts_with("https://") {
+            return Err(format!("`{url}` is not a URL; write it like http://127.0.0.1:9080"));
+        }
+        let var = |name| std::env::var(name).ok().filter(|v: &String| !v.is_empty());
+        let credentials = match (var("BASCULE_TOKEN"), var("BASCULE_USER")) {
+            (Some(token), _) => Some(Credentials::Token(token)),
+            (None, Some(user)) => {
+                Some(Credentials::Basic { user, password: var("BASCULE_PASSWORD").unwrap_or_default() })
+            }
+            (None, None) => None,
+        };
+        let http = builder().build().map_err(|e| spoken(&e))?;
+        Ok(Client { http, place: base.clone(), base, credentials })
+    }
+
+    /// GET, as a structure.
+    pub async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Failure> {
+        let value = self.call(Method::GET, path, None).await?;
+        serde_json::from_value(value)
+            .map_err(|error| self.unreachable(format!("an answer of another version: {error}")))
+    }
+
+    /// A call with a JSON body, if any; the answer as JSON.
+    pub async fn call(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value, Failure> {
+        let mut request = self.request(method, path);
+        if let Some(body) = body {
+            request = request.json(body);
+        }
+        let text = self.send(request).await?;
+        serde_json::from_str(&text).map_err(|error| self.unreachable(format!("the answer is not JSON: {error}")))
+    }
+
+    /// GET, as text of this media type.
+    pub async fn text(&self, path: &str, media_type: &str) -> Result<String, Failure> {
+        self.send(self.request(Method::GET, path).header("accept", media_type)).await
+    }
+
+    /// A TOML text as the body.
+    pub async fn send_toml(&self, method: Method, path: &str, toml: String) -> Result<Value, Failure> {
+        let request = self.request(method, path).header("content-type", "application/toml").body(toml);
+        let text = self.send(request).await?;
+        serde_json::from_str(&text).map_err(|error| self.unreachable(format!("the answer is not JSON: {error}")))
+    }
+
+    fn request(&self, method: Method, path: &str) -> reqwest::RequestBuilder {
+        let request = self.http.request(method, format!("{}{path}", self.base));
+        match &self.credentials {
+            None => request,
+            Some(Credentials::Token(token)) => request.bearer_auth(token),
+            Some(Credentials::Basic { user, password }) => request.basic_auth(user, Some(password)),
+        }
+    }
+
+    async fn send(&self, request: reqwest::RequestBuilder) -> Result<String, Failure> {
+        let mut response = request.send().await.map_err(|e| self.unreachable(spoken(&e)))?;
+        let status = response.status();
+        let mut bytes = Vec::new();
+        while let Some(chunk) = response.chunk().await.map_err(|e| self.unreachable(spoken(&e)))? {
+            bytes.extend_from_slice(&chunk);
+            if bytes.len() > ANSWER_MAX {
+                return Err(self.unreachable("the answer is too long".into()));
+            }
+        }
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        if status.is_success() {
+            return Ok(text);
+        }
+        let document: Value = serde_json::from_str(&text).unwrap_or(Value::Null);
+        let detail = match document.get("detail").and_then(Value::as_str) {
+            Some(detail) => detail.to_owned(),
+            None => format!("{} answers {status}", self.place),
+        };
+        Err(Failure::Declined { status, detail, document })
+    }
+
+    fn unreachable(&self, what: String) -> Failure {
+        Failure::Unreachable { place: self.place.clone(), what }
+    }
+}
+
+fn builder() -> reqwest::ClientBuilder {
+    reqwest::Client::builder()
+        .connect_timeout(CONNECT_TIMEOUT)
+        .timeout(CALL_TIMEOUT)
+        // A proxy of the environment is for the Internet, not for the box's own management.
+        .no_proxy()
+        .redirect(reqwest::redirect::Policy::none())
+        .user_agent(concat!("bascule/", env!("CARGO_PKG_VERSION")))
+}
+
+/// Without `--state`: where an appliance may have its state, in order.
+fn usual_directories(from_environment: Option<PathBuf>) -> Vec<PathBuf> {
+    let mut directories: Vec<PathBuf> = from_environment.into_iter().collect();
+    directories.push("state".into());
+    directories.push("/var/lib/bascule".into());
+    directories
+}
+
+/// The innermost reason: `Connection refused (os error 111)` says more than `error sending request`.
+fn spoken(error: &reqwest::Error) -> String {
+    let mut reason: &dyn std::error::Error = error;
+    while let Some(source) = reason.source() {
+        reason = source;
+    }
+    reason.to_string()
+}
+
+// === impl Credentials ===
+
+/// Secrets are never printed.
+impl std::fmt::Debug for Credentials {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Credentials::Token(_) => f.write_str("Token"),
+            Credentials::Basic { user, .. } => write!(f, "Basic({user})"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_state_directory_of_the_environment_comes_first() {
+        let found = usual_directories(Some("/run/x".into()));
+        assert_eq!(found, [PathBuf::from("/run/x"), "state".into(), "/var/lib/bascule".into()]);
+    }
+
+    #[test]
+    fn without_a_socket_the_error_names_every_place_and_the_ways_out() {
+        let target = Target { url: None, state: Some("/nonexistent".into()) };
+        let error = Client::find(&target).unwrap_err();
+        assert!(error.contains("/nonexistent/bascule.sock") && error.contains("--url"), "{error}");
+    }
+
+    #[test]
+    fn credentials_are_never_printed() {
+        let secret = Credentials::Basic { user: "ops".into(), password: "s3cret".into() };
+        assert_eq!(format!("{secret:?}"), "Basic(ops)");
+    }
+}

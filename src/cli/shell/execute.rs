@@ -1,0 +1,151 @@
+//! A request to calls, and what they answered.
+
+use std::fmt;
+
+use reqwest::Method;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use super::super::client::{Client, Failure};
+use super::commands::{COMMANDS, Request, View};
+use super::show;
+use crate::admin::dto::{
+    CheckDto, Items, ScenarioDto, ServerDto, ServiceDto, ServiceGroupDto, StatusDto, SwitchDto, VserverDto,
+    path_segment,
+};
+
+/// What a command answered, for people and for programs.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Answer {
+    pub text: String,
+    pub json: Value,
+    /// Printed before `Done`.
+    pub warnings: Vec<String>,
+}
+
+/// Why a command did nothing.
+#[derive(Debug)]
+pub(super) enum Refused {
+    /// The line itself is wrong.
+    Ours(String),
+    Theirs(Failure),
+}
+
+pub(super) async fn execute(client: &Client, request: Request) -> Result<Answer, Refused> {
+    match request {
+        Request::Show { view, name, statistics } => shown(client, view, name.as_deref(), statistics).await,
+        Request::Act { put, path, body } => {
+            let method = if put { Method::PUT } else { Method::POST };
+            act(client, method, &path, &body).await
+        }
+        Request::Member { group, server, port, act: word, body } => {
+            let member = member(client, &group, &server, &port).await?;
+            let path = format!("service-groups/{}/members/{}/{word}", path_segment(&group), path_segment(&member));
+            act(client, Method::POST, &path, &body).await
+        }
+        Request::ReturnScenario { name, reason } => {
+            let mut body = json!({ "activate": "auto", "deactivate": "on" });
+            if let Some(reason) = reason {
+                body["reason"] = reason.into();
+            }
+            act(client, Method::PUT, &format!("scenarios/{}/modes", path_segment(&name)), &body).await
+        }
+        Request::RunningConfig => {
+            let toml = client.text("/api/v1/config", "application/toml").await?;
+            Ok(Answer { json: json!({ "config": toml }), text: toml, warnings: Vec::new() })
+        }
+        Request::Version => {
+            let status: StatusDto = client.get("/api/v1/status").await?;
+            let text = format!("\tBascule {} on {}\n", status.version, status.name);
+            Ok(Answer { text, json: json!({ "version": status.version, "name": status.name }), warnings: Vec::new() })
+        }
+        Request::Help | Request::Quit => Ok(help()),
+    }
+}
+
+async fn shown(client: &Client, view: View, name: Option<&str>, statistics: bool) -> Result<Answer, Refused> {
+    let path = match name {
+        None => format!("/api/v1/{}", view.collection()),
+        Some(name) => format!("/api/v1/{}/{}", view.collection(), path_segment(name)),
+    };
+    let json = client.call(Method::GET, &path, None).await?;
+    // Times since a change are told by the appliance's clock.
+    let now = client.get::<StatusDto>("/api/v1/status").await?.now;
+    let whole = name.is_some();
+    let text = match (view, statistics) {
+        (View::Service, true) => show::service_statistics(&items(&json)?),
+        (View::Group, true) => show::group_statistics(&items(&json)?),
+        (View::Vserver, true) => show::vserver_statistics(&items(&json)?),
+        (View::Service, false) => show::list(&items::<ServiceDto>(&json)?, whole, |s| show::service(s, &now, whole)),
+        (View::Group, false) => show::list(&items::<ServiceGroupDto>(&json)?, whole, |g| show::group(g, &now, whole)),
+        (View::Server, _) => show::list(&items::<ServerDto>(&json)?, whole, show::server),
+        (View::Vserver, false) => show::list(&items::<VserverDto>(&json)?, whole, |v| show::vserver(v, &now, whole)),
+        (View::Scenario, _) => show::list(&items::<ScenarioDto>(&json)?, whole, |s| show::scenario(s, &now, whole)),
+        (View::Check, _) => show::list(&items::<CheckDto>(&json)?, whole, |c| show::check(c, &now)),
+        (View::Switch, _) => show::list(&items::<SwitchDto>(&json)?, whole, show::switch),
+    };
+    Ok(Answer { text, json, warnings: Vec::new() })
+}
+
+/// The items of a collection, or the one object as a list.
+fn items<T: DeserializeOwned>(json: &Value) -> Result<Vec<T>, Refused> {
+    let parsed = match json.get("items") {
+        Some(_) => serde_json::from_value::<Items<T>>(json.clone()).map(|list| list.items),
+        None => serde_json::from_value::<T>(json.clone()).map(|one| vec![one]),
+    };
+    parsed.map_err(|error| Refused::Ours(format!("the appliance answers as another version would: {error}")))
+}
+
+async fn act(client: &Client, method: Method, path: &str, body: &Value) -> Result<Answer, Refused> {
+    let json = client.call(method, &format!("/api/v1/{path}"), Some(body)).await?;
+    let warnings = json.get("warnings").and_then(Value::as_array).into_iter().flatten();
+    let warnings = warnings.filter_map(Value::as_str).map(str::to_owned).collect();
+    Ok(Answer { text: String::new(), json, warnings })
+}
+
+/// The member of a group that stands on `server` (a server object, or an address) at `port`.
+async fn member(client: &Client, group: &str, server: &str, port: &str) -> Result<String, Refused> {
+    let group: ServiceGroupDto = client.get(&format!("/api/v1/service-groups/{}", path_segment(group))).await?;
+    let suffix = format!(":{port}");
+    let found = group.members.iter().find(|member| {
+        let host = member.address.strip_suffix(&suffix).map(|host| host.trim_matches(['[', ']']));
+        host.is_some_and(|host| member.server.as_deref() == Some(server) || host == server)
+    });
+    match found {
+        Some(member) => Ok(member.name.clone()),
+        None => Err(Refused::Ours(format!("No such member: {} has none on {server} port {port}", group.name))),
+    }
+}
+
+fn help() -> Answer {
+    let usages: Vec<&str> = COMMANDS.iter().map(|c| c.usage).filter(|usage| !usage.is_empty()).collect();
+    let text = usages.iter().map(|usage| format!("\t{usage}\n")).collect();
+    Answer { text, json: json!({ "commands": usages }), warnings: Vec::new() }
+}
+
+// === impl Refused ===
+
+impl Refused {
+    /// What `--json` prints: the appliance's problem document, or one of our own.
+    pub fn document(&self) -> Value {
+        match self {
+            Refused::Theirs(Failure::Declined { document, .. }) if document.is_object() => document.clone(),
+            other => json!({ "code": "shell", "detail": other.to_string() }),
+        }
+    }
+}
+
+impl From<Failure> for Refused {
+    fn from(failure: Failure) -> Refused {
+        Refused::Theirs(failure)
+    }
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refused::Ours(error) => f.write_str(error),
+            Refused::Theirs(failure) => failure.fmt(f),
+        }
+    }
+}

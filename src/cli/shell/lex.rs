@@ -1,0 +1,108 @@
+//! A line to tokens, as NetScaler reads its command lines and `ns.conf`.
+//!
+//! Spaces separate. Inside `'…'` and `"…"` a backslash escapes (`\t \n \r \" \' \\`); outside it is a plain character.
+//! Parentheses that are not quoted keep their spaces until they balance. `#` at the start of a line makes a comment.
+
+/// A word of a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Token {
+    pub text: String,
+    /// A quoted word is never a keyword or an option.
+    pub quoted: bool,
+}
+
+/// Errors: a quote or a parenthesis that does not end.
+pub(super) fn tokens(line: &str) -> Result<Vec<Token>, String> {
+    let mut tokens = Vec::new();
+    let mut rest = line.trim_start();
+    if rest.starts_with('#') {
+        return Ok(tokens);
+    }
+    while let Some(first) = rest.chars().next() {
+        let (token, after) = match first {
+            '"' | '\'' => quoted(rest, first)?,
+            _ => bare(rest)?,
+        };
+        tokens.push(token);
+        rest = after.trim_start();
+    }
+    Ok(tokens)
+}
+
+fn quoted(text: &str, quote: char) -> Result<(Token, &str), String> {
+    let mut out = String::new();
+    let mut chars = text.char_indices().skip(1);
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '\\' => match chars.next() {
+                Some((_, 't')) => out.push('\t'),
+                Some((_, 'n')) => out.push('\n'),
+                Some((_, 'r')) => out.push('\r'),
+                Some((_, escaped)) => out.push(escaped),
+                None => break,
+            },
+            c if c == quote => return Ok((Token { text: out, quoted: true }, &text[at + c.len_utf8()..])),
+            c => out.push(c),
+        }
+    }
+    Err(format!("the quote {quote} does not end"))
+}
+
+fn bare(text: &str) -> Result<(Token, &str), String> {
+    let mut depth = 0usize;
+    let mut end = text.len();
+    for (at, c) in text.char_indices() {
+        match c {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            c if c.is_whitespace() && depth == 0 => {
+                end = at;
+                break;
+            }
+            _ => {}
+        }
+    }
+    if depth > 0 {
+        return Err("a parenthesis does not end".into());
+    }
+    Ok((Token { text: text[..end].into(), quoted: false }, &text[end..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(line: &str) -> Result<Vec<String>, String> {
+        tokens(line).map(|tokens| tokens.into_iter().map(|t| t.text).collect())
+    }
+
+    #[test]
+    fn words_are_separated_by_spaces_and_kept_together_by_quotes() {
+        assert_eq!(words("  show\tservice  web1 ").unwrap(), ["show", "service", "web1"]);
+        assert_eq!(words(r#"a "b c" 'd "e"' "f\"g\n""#).unwrap(), ["a", "b c", "d \"e\"", "f\"g\n"]);
+        assert_eq!(words(r"a\b").unwrap(), [r"a\b"]);
+        assert_eq!(words(r#"-reason """#).unwrap(), ["-reason", ""]);
+        assert_eq!(words("rule HTTP.REQ(a b).C x").unwrap(), ["rule", "HTTP.REQ(a b).C", "x"]);
+    }
+
+    #[test]
+    fn an_empty_line_and_a_comment_hold_no_words() {
+        for line in ["", "   ", "# show service"] {
+            assert_eq!(tokens(line).unwrap(), []);
+        }
+    }
+
+    #[test]
+    fn what_does_not_end_is_an_error() {
+        for line in ["\"a", "'a", "\"a\\", "f(a b"] {
+            assert!(tokens(line).is_err(), "{line}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_line_makes_the_reader_panic(line in "\\PC{0,80}") {
+            let _ = tokens(&line).map(|tokens| super::super::grammar::parse(&tokens));
+        }
+    }
+}

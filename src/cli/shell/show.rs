@@ -1,0 +1,278 @@
+//! What `show` and `stat` print: NetScaler's wording for what NetScaler has, and the same manner for the rest.
+
+mod gtm;
+mod statistics;
+
+use std::time::Duration;
+
+use crate::admin::dto::{DrainDto, MemberDto, MonitorDto, ServerDto, ServiceDto, ServiceGroupDto, VserverDto};
+
+pub(super) use gtm::{check, scenario, switch};
+pub(super) use statistics::{group_statistics, service_statistics, vserver_statistics};
+
+/// Each item numbered, or the one asked for without a number.
+pub(super) fn list<T>(items: &[T], whole: bool, show: impl Fn(&T) -> String) -> String {
+    if whole {
+        return items.iter().map(|item| format!("\t{}", show(item))).collect();
+    }
+    items.iter().enumerate().map(|(at, item)| format!("{})\t{}", at + 1, show(item))).collect()
+}
+
+pub(super) fn service(service: &ServiceDto, now: &str, whole: bool) -> String {
+    let mut out = format!("{} ({}) - {}\n", service.name, service.address, service.r#type);
+    out += &format!("\tState: {}\n", state_line(&service.state, service.drain.as_ref(), service.active));
+    out += &since_lines(&service.since, now);
+    if !whole {
+        return out;
+    }
+    if let Some(server) = &service.server {
+        out += &format!("\tServer Name: {server}\n");
+    }
+    if let Some(group) = &service.group {
+        out += &format!("\tService Group: {group}\n");
+    }
+    out += &format!("\tAdmin State: {}\tMax Conn: {}\tActive: {}\n", service.admin, service.max_client, service.active);
+    if let Some(forced) = &service.forced {
+        out += &format!("\tForced: {}\tWithout the force: {}\n", forced.to_uppercase(), long_word(&service.real));
+    }
+    for (what, note) in [("Disabled", &service.disabled_by), ("Forced", &service.forced_by)] {
+        if let Some(note) = note {
+            out += &note_line(what, &note.actor, &note.since, note.reason.as_deref(), note.expires.as_deref());
+        }
+    }
+    for (at, monitor) in service.monitors.iter().enumerate() {
+        out += &format!("\n{})\t{}", at + 1, monitor_lines(monitor));
+    }
+    out
+}
+
+fn monitor_lines(monitor: &MonitorDto) -> String {
+    let last = match (&monitor.last_error, &monitor.last_response) {
+        (Some(error), _) => format!("Failure - {error}"),
+        (None, Some(response)) => format!("Success - {response}"),
+        (None, None) => "none yet".into(),
+    };
+    format!(
+        "Monitor Name: {}\n\t\tState: {}\tWeight: {}\n\t\tProbes: {}\tFailed [Total: {} Current: {}]\n\
+         \t\tLast response: {last}\n\t\tResponse Time: {}\n",
+        monitor.name,
+        monitor.state.to_uppercase(),
+        monitor.weight,
+        monitor.samples_total,
+        monitor.failed_total,
+        monitor.failed_in_row,
+        monitor.latency.as_deref().unwrap_or("N/A"),
+    )
+}
+
+pub(super) fn group(group: &ServiceGroupDto, now: &str, whole: bool) -> String {
+    let mut out = format!("{} - {}\n", group.name, group.r#type);
+    out += &format!(
+        "\tState: {}\tEffective State: {}\tMembers: {}\n",
+        group.admin,
+        long_word(&group.state),
+        counts(group)
+    );
+    if let Some(note) = &group.disabled_by {
+        out += &note_line("Disabled", &note.actor, &note.since, note.reason.as_deref(), note.expires.as_deref());
+    }
+    if whole {
+        for (at, member) in group.members.iter().enumerate() {
+            out += &format!("\n{})\t{}", at + 1, member_lines(member, now));
+        }
+    }
+    out
+}
+
+fn counts(group: &ServiceGroupDto) -> String {
+    format!("{} (Total) {} (Up)", group.members.len(), group.up)
+}
+
+fn member_lines(member: &MemberDto, now: &str) -> String {
+    let server = member.server.as_deref().map_or_else(String::new, |s| format!("\tServer Name: {s}"));
+    let state = state_line(&member.state, member.drain.as_ref(), member.active);
+    let since = since_lines(&member.since, now).replace('\t', "\t\t");
+    format!("{} ({})\tState: {state}{server}\tWeight: {}\n{since}", member.name, member.address, member.weight)
+}
+
+pub(super) fn server(server: &ServerDto) -> String {
+    let mut out = format!("Name: {}\tState: {}\n\tAddress: {}\n", server.name, server.state, server.address);
+    if let Some(note) = &server.disabled_by {
+        out += &note_line("Disabled", &note.actor, &note.since, note.reason.as_deref(), note.expires.as_deref());
+    }
+    if !server.services.is_empty() {
+        out += &format!("\tServices: {}\n", server.services.join(", "));
+    }
+    out
+}
+
+pub(super) fn vserver(vserver: &VserverDto, now: &str, whole: bool) -> String {
+    let address = vserver.address.as_deref().unwrap_or("0.0.0.0:0");
+    let mut out = format!("{} ({address}) - {}\tType: ADDRESS\n", vserver.name, vserver.r#type);
+    out += &format!("\tState: {}\n", long_word(&vserver.state));
+    out += &since_lines(&vserver.since, now);
+    out += &format!("\tEffective State: {}\tHealth: {}%\n", long_word(&vserver.effective_state), vserver.health);
+    if let Some(error) = &vserver.listen_error {
+        out += &format!("\tNot listening: {error}\n");
+    }
+    if vserver.address_local == Some(false) {
+        out += "\tThe address is not on this machine\n";
+    }
+    if !whole {
+        return out;
+    }
+    let active = vserver.members.iter().filter(|m| m.eligible).count();
+    out += &format!("\tNo. of Bound Services : {} (Total) {active} (Active)\n", vserver.members.len());
+    out += &format!("\tConfigured Method: {}\n\tMode: IP\n", vserver.lb_method);
+    out += &match &vserver.persistence_timeout {
+        Some(timeout) => format!("\tPersistence: {}\tTimeout: {timeout}\n", vserver.persistence),
+        None => format!("\tPersistence: {}\n", vserver.persistence),
+    };
+    if let Some(backup) = &vserver.backup {
+        out += &format!("\tBackup: {backup}\n");
+    }
+    if let Some(threshold) = vserver.spillover_threshold {
+        out += &format!("\tSpillover Method: HEALTH\tThreshold: {threshold}\n");
+    }
+    out += &match &vserver.active_backup {
+        Some(backup) => format!("\tNew Clients: {backup}\n"),
+        None => format!("\tNew Clients: {}\n", vserver.new_clients),
+    };
+    if let Some(note) = &vserver.disabled_by {
+        out += &note_line("Disabled", &note.actor, &note.since, note.reason.as_deref(), note.expires.as_deref());
+    }
+    for (at, member) in vserver.members.iter().enumerate() {
+        let state = long_word(&member.state);
+        out += &format!("\n{})\t{}\tState: {state}\tWeight: {}\n", at + 1, member.service, member.weight);
+    }
+    out
+}
+
+/// `GOING OUT OF SERVICE (Graceful (number of active clients: 1), Out Of Service in 28 seconds)`
+fn state_line(state: &str, drain: Option<&DrainDto>, active: u32) -> String {
+    let word = long_word(state);
+    let Some(drain) = drain else { return word.to_owned() };
+    let graceful = format!("Graceful (number of active clients: {active})");
+    let left = drain.remaining.as_deref().and_then(seconds).unwrap_or(0);
+    match &drain.kind[..] {
+        "graceful" => format!("{word}\t{graceful}"),
+        "both" => format!("{word} ({graceful}, Out Of Service in {left} seconds)"),
+        "monitor" => format!("{word} (by the answer of a monitor)"),
+        _ => format!("{word} (Out Of Service in {left} seconds)"),
+    }
+}
+
+fn seconds(text: &str) -> Option<u64> {
+    crate::config::units::parse_duration(text).ok().map(|d| d.as_secs())
+}
+
+/// NetScaler's words in `show`.
+fn long_word(state: &str) -> &str {
+    match state {
+        "OFS" => "OUT OF SERVICE",
+        "TROFS" => "GOING OUT OF SERVICE",
+        "TROFS_DOWN" => "DOWN WHEN GOING OUT OF SERVICE",
+        other => other,
+    }
+}
+
+fn since_lines(since: &str, now: &str) -> String {
+    let Ok(at) = since.parse::<jiff::Timestamp>() else { return String::new() };
+    let mut out = format!("\tLast state change was at {}\n", at.strftime("%a %b %e %H:%M:%S %Y"));
+    if let Ok(now) = now.parse::<jiff::Timestamp>() {
+        let age = Duration::try_from(now.duration_since(at)).unwrap_or_default();
+        out += &format!("\tTime since last state change: {}\n", days(age));
+    }
+    out
+}
+
+/// `0 days, 00:02:10.780`
+fn days(age: Duration) -> String {
+    let s = age.as_secs();
+    let (days, hours, minutes) = (s / 86_400, s / 3_600 % 24, s / 60 % 60);
+    format!("{days} days, {hours:02}:{minutes:02}:{:02}.{:03}", s % 60, age.subsec_millis())
+}
+
+fn note_line(what: &str, actor: &str, since: &str, reason: Option<&str>, expires: Option<&str>) -> String {
+    let mut out = format!("\t{what} by {actor} at {since}");
+    if let Some(reason) = reason {
+        out += &format!(": {reason}");
+    }
+    if let Some(expires) = expires {
+        out += &format!("; until {expires}");
+    }
+    out + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn draining(kind: &str, remaining: Option<&str>) -> DrainDto {
+        DrainDto {
+            kind: kind.into(),
+            remaining: remaining.map(Into::into),
+            deadline: None,
+            started_at: "2026-11-29T22:50:17.000Z".into(),
+        }
+    }
+
+    #[test]
+    fn a_drain_is_told_in_netscalers_words() {
+        let line = |drain: DrainDto| state_line("TROFS", Some(&drain), 1);
+        assert_eq!(line(draining("timed", Some("28s"))), "GOING OUT OF SERVICE (Out Of Service in 28 seconds)");
+        assert_eq!(line(draining("graceful", None)), "GOING OUT OF SERVICE\tGraceful (number of active clients: 1)");
+        assert_eq!(
+            line(draining("both", Some("33m18s"))),
+            "GOING OUT OF SERVICE (Graceful (number of active clients: 1), Out Of Service in 1998 seconds)"
+        );
+        assert_eq!(state_line("OFS", None, 0), "OUT OF SERVICE");
+    }
+
+    #[test]
+    fn times_are_netscalers() {
+        assert_eq!(
+            since_lines("2026-11-29T22:50:17.123Z", "2026-12-01T00:52:27.903Z"),
+            "\tLast state change was at Sun Nov 29 22:50:17 2026\n\
+             \tTime since last state change: 1 days, 02:02:10.780\n"
+        );
+        // A clock that was set back shows no negative age.
+        assert!(since_lines("2026-11-29T22:50:17Z", "2026-11-29T22:50:16Z").contains("0 days, 00:00:00.000"));
+    }
+
+    #[test]
+    fn a_service_is_shown_with_its_monitors() {
+        let shown: ServiceDto = serde_json::from_value(serde_json::json!({
+            "name": "web1", "type": "HTTP", "state": "TROFS", "real": "TROFS", "admin": "DISABLED", "probe": "up",
+            "forced": null, "active": 1, "since": "2026-11-29T22:50:17Z", "address": "127.0.0.1:8001",
+            "resolved": true, "group": null, "server": "app1", "max_client": 500, "vservers": ["web"],
+            "drain": { "kind": "timed", "remaining": "28s", "deadline": null, "started_at": "2026-11-29T22:50:17Z" },
+            "monitors": [{
+                "name": "web-ok", "check": "web1:web-ok", "state": "up", "weight": 1, "since": "2026-11-29T22:50:00Z",
+                "latency": "2ms", "last_response": "200 OK", "last_error": null, "samples_total": 12,
+                "failed_total": 3, "failed_in_row": 0,
+            }],
+            "disabled_by": {
+                "actor": "admin:local", "since": "2026-11-29T22:50:17Z", "reason": "patch", "expires": null,
+            },
+            "forced_by": null, "requests_total": 0, "connect_failures_total": 0, "bytes_in_total": 0,
+            "bytes_out_total": 0,
+        }))
+        .unwrap();
+        assert_eq!(
+            list(&[shown], true, |s| service(s, "2026-11-29T22:50:19Z", true)),
+            "\tweb1 (127.0.0.1:8001) - HTTP\n\
+             \tState: GOING OUT OF SERVICE (Out Of Service in 28 seconds)\n\
+             \tLast state change was at Sun Nov 29 22:50:17 2026\n\
+             \tTime since last state change: 0 days, 00:00:02.000\n\
+             \tServer Name: app1\n\
+             \tAdmin State: DISABLED\tMax Conn: 500\tActive: 1\n\
+             \tDisabled by admin:local at 2026-11-29T22:50:17Z: patch\n\
+             \n1)\tMonitor Name: web-ok\n\
+             \t\tState: UP\tWeight: 1\n\
+             \t\tProbes: 12\tFailed [Total: 3 Current: 0]\n\
+             \t\tLast response: Success - 200 OK\n\
+             \t\tResponse Time: 2ms\n"
+        );
+    }
+}

@@ -1,0 +1,111 @@
+//! Scenarios, checks and switches: NetScaler has none, so these follow its manner.
+
+use super::{note_line, since_lines};
+use crate::admin::dto::{CheckDto, GroupDto, ModeDto, ScenarioDto, SwitchDto, TransitionDto};
+
+pub(in super::super) fn scenario(scenario: &ScenarioDto, now: &str, whole: bool) -> String {
+    let mut out = format!("{}\tState: {}\tSeq: {}\n", scenario.name, scenario.state.to_uppercase(), scenario.seq);
+    if !scenario.about.is_empty() {
+        out += &format!("\t{}\n", scenario.about);
+    }
+    out += &since_lines(&scenario.since, now);
+    let shown = if scenario.shown.is_empty() { String::new() } else { format!("\t({})", scenario.shown) };
+    out += &format!("\tActivate: {}\tDeactivate: {}{shown}\n", scenario.modes.activate, scenario.modes.deactivate);
+    if let Some(reason) = &scenario.stuck_reason {
+        out += &format!("\tStuck: {reason}\n");
+    }
+    if scenario.ready_to_return {
+        out += &format!("\tReady to return: `return scenario {}` brings it back\n", scenario.name);
+    }
+    if !whole {
+        return out;
+    }
+    for (direction, details, groups) in [
+        ("Activate", &scenario.mode_details.activate, &scenario.groups.activate),
+        ("Deactivate", &scenario.mode_details.deactivate, &scenario.groups.deactivate),
+    ] {
+        out += &mode_line(direction, details);
+        for group in groups {
+            out += &group_lines(group);
+        }
+    }
+    if let Some(attempt) = &scenario.attempt {
+        out += &format!(
+            "\tGuard: attempt {} to {} since {}, until {}: {}\n",
+            attempt.id, attempt.direction, attempt.started_at, attempt.deadline, attempt.detail
+        );
+    }
+    out + &scenario.last_transition.as_ref().map_or_else(String::new, transition_lines)
+}
+
+fn mode_line(direction: &str, mode: &ModeDto) -> String {
+    let spent = if mode.spent { ", has acted" } else { "" };
+    let base = if mode.base == mode.mode { String::new() } else { format!(" (base {}{spent})", mode.base) };
+    let mut out = format!("\n\t{direction}: {}{base}\n", mode.mode);
+    if let (Some(actor), Some(since)) = (&mode.actor, &mode.since) {
+        out += &note_line("Set", actor, since, mode.reason.as_deref(), mode.expires.as_deref());
+    }
+    out
+}
+
+fn group_lines(group: &GroupDto) -> String {
+    let armed = if group.armed { "" } else { ", not armed" };
+    let mut out = format!("\t\t{}: {}{armed}\n", group.name, group.value);
+    for term in &group.terms {
+        let hold = term.hold_ends.as_ref().map_or_else(String::new, |at| format!(", holds until {at}"));
+        out += &format!("\t\t\t{}: {} since {}{hold}\n", term.text, term.value, term.since);
+    }
+    out
+}
+
+fn transition_lines(transition: &TransitionDto) -> String {
+    let group = transition.group.as_ref().map_or_else(String::new, |group| format!(": {group}"));
+    let mut out = format!(
+        "\n\tLast transition: {} to seq {} at {}, {}{group}, by {}\n",
+        transition.direction, transition.seq, transition.committed_at, transition.cause, transition.actor
+    );
+    if let Some(gate) = &transition.gate {
+        out += &format!("\t\tGate: {gate}\n");
+    }
+    if let Some(guard) = &transition.guard {
+        out += &format!("\t\tGuard: {} {}\n", guard.outcome, guard.detail);
+    }
+    for trigger in &transition.triggers {
+        out += &format!("\t\tTrigger {}: {}\n", trigger.name, trigger.status);
+    }
+    out
+}
+
+pub(in super::super) fn check(check: &CheckDto, now: &str) -> String {
+    let target = check.target.as_deref().unwrap_or("nowhere");
+    let mut out = format!("{} ({target}) - {}\n", check.name, check.r#type);
+    out += &format!("\tState: {}\n", check.state.to_uppercase());
+    out += &since_lines(&check.since, now);
+    if let Some(forced) = &check.forced {
+        out += &format!("\tForced: {}\tWithout the force: {}\n", forced.to_uppercase(), check.real.to_uppercase());
+    }
+    if let Some(note) = &check.forced_by {
+        out += &note_line("Forced", &note.actor, &note.since, note.reason.as_deref(), note.expires.as_deref());
+    }
+    let last = match (&check.last_error, &check.last_response) {
+        (Some(error), _) => format!("Failure - {error}"),
+        (None, Some(response)) => format!("Success - {response}"),
+        (None, None) => "none yet".into(),
+    };
+    out += &format!(
+        "\tProbes: {}\tFailed [Total: {} Current: {}]\n",
+        check.samples_total, check.failed_total, check.fails_in_row
+    );
+    out + &format!("\tLast response: {last}\n\tResponse Time: {}\n", check.latency.as_deref().unwrap_or("N/A"))
+}
+
+pub(in super::super) fn switch(switch: &SwitchDto) -> String {
+    let mut out = format!("{}\tValue: {}\n", switch.name, switch.value);
+    if let Some(datacenter) = &switch.maintenance_of {
+        out += &format!("\tMaintenance of {datacenter}\n");
+    }
+    if let Some(note) = &switch.set_by {
+        out += &note_line("Set", &note.actor, &note.since, note.reason.as_deref(), note.expires.as_deref());
+    }
+    out
+}
