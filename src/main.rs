@@ -2,13 +2,20 @@
 
 use std::process::ExitCode;
 
+use bascule::app::{self, RunOptions};
+use bascule::cli::args::RunArgs;
 use bascule::cli::{self, Invocation};
 
 fn main() -> ExitCode {
     // Everything that speaks TLS takes the process default; whoever comes first would otherwise choose it.
-    let _ = rustls::crypto::ring::default_provider().install_default();
+    app::install_crypto();
     match cli::parse() {
-        Invocation::Run(args) => run(args),
+        Invocation::Run(args) => app::run(options(args)),
         Invocation::Other(command) => cli::run(command),
     }
+}
+
+fn options(args: RunArgs) -> RunOptions {
+    let RunArgs { config, state, ephemeral, ready_file, set, drain } = args;
+    RunOptions { config, state, ephemeral, ready_file, set, drain }
 }

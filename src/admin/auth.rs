@@ -18,7 +18,7 @@ use crate::model;
 use crate::model::Role;
 use crate::model::id::Name;
 
-pub(crate) use verifier::{Verifier, hash_password};
+pub(crate) use verifier::Verifier;
 
 /// The other end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -200,6 +200,7 @@ fn basic_credentials(headers: &HeaderMap) -> Result<(String, Vec<u8>), Problem> 
 
 #[cfg(test)]
 mod tests {
+    use super::verifier::hash_password;
     use super::*;
     use crate::model::{Admin, PasswordHash, User};
 

@@ -63,7 +63,7 @@ impl Client {
         }
         let directories = match &target.state {
             Some(directory) => vec![directory.clone()],
-            None => usual_directories(std::env::var_os("STATE_DIRECTORY").map(PathBuf::from)),
+            None => usual_directories(std::env::var("STATE_DIRECTORY").ok().as_deref()),
         };
         let sockets: Vec<PathBuf> = directories.iter().map(|d| d.join(SOCKET_NAME)).collect();
         match sockets.iter().find(|socket| socket.exists()) {
@@ -177,12 +177,10 @@ fn builder() -> reqwest::ClientBuilder {
         .user_agent(concat!("bascule/", env!("CARGO_PKG_VERSION")))
 }
 
-/// Without `--state`: where an appliance may have its state, in order.
-fn usual_directories(from_environment: Option<PathBuf>) -> Vec<PathBuf> {
-    let mut directories: Vec<PathBuf> = from_environment.into_iter().collect();
-    directories.push("state".into());
-    directories.push("/var/lib/bascule".into());
-    directories
+/// Without `--state`: where an appliance may have its state, in order. systemd gives a list; the first is ours.
+fn usual_directories(from_systemd: Option<&str>) -> Vec<PathBuf> {
+    let first = from_systemd.and_then(|list| list.split(':').next()).filter(|first| !first.is_empty());
+    first.into_iter().chain(["state", "/var/lib/bascule"]).map(PathBuf::from).collect()
 }
 
 /// The innermost reason: `Connection refused (os error 111)` says more than `error sending request`.
@@ -212,7 +210,7 @@ mod tests {
 
     #[test]
     fn the_state_directory_of_the_environment_comes_first() {
-        let found = usual_directories(Some("/run/x".into()));
+        let found = usual_directories(Some("/run/x:/run/y"));
         assert_eq!(found, [PathBuf::from("/run/x"), "state".into(), "/var/lib/bascule".into()]);
     }
 

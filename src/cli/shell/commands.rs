@@ -386,6 +386,15 @@ fn save() -> Result<Request, String> {
     Ok(Request::Act { put: false, path: "config/save".into(), body: Value::Object(Map::new()) })
 }
 
+// === impl Command ===
+
+impl Command {
+    /// NetScaler has it and this build does not; such a command has no usage.
+    pub fn is_absent(&self) -> bool {
+        self.usage.is_empty()
+    }
+}
+
 // === impl View ===
 
 impl View {

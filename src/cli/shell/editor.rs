@@ -23,7 +23,7 @@ pub(super) fn run(session: &Session) -> ExitCode {
     let config = rustyline::Config::builder()
         .max_history_size(HISTORY_MAX)
         .map(|builder| builder.completion_type(rustyline::CompletionType::List).auto_add_history(true).build());
-    let editor = config.and_then(|config| Editor::<Words<'_>, DefaultHistory>::with_config(config));
+    let editor = config.and_then(Editor::<Words<'_>, DefaultHistory>::with_config);
     let mut editor = match editor {
         Ok(editor) => editor,
         Err(error) => return super::fail(&format!("shell: no terminal: {error}")),

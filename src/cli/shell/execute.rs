@@ -118,7 +118,7 @@ async fn member(client: &Client, group: &str, server: &str, port: &str) -> Resul
 }
 
 fn help() -> Answer {
-    let usages: Vec<&str> = COMMANDS.iter().map(|c| c.usage).filter(|usage| !usage.is_empty()).collect();
+    let usages: Vec<&str> = COMMANDS.iter().filter(|c| !c.is_absent()).map(|c| c.usage).collect();
     let text = usages.iter().map(|usage| format!("\t{usage}\n")).collect();
     Answer { text, json: json!({ "commands": usages }), warnings: Vec::new() }
 }

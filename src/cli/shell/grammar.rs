@@ -15,6 +15,10 @@ pub(super) struct Arguments {
 /// Errors are NetScaler's: no such command, ambiguous, too few or too many arguments, no such argument.
 pub(super) fn parse(tokens: &[Token]) -> Result<Request, String> {
     let (command, used) = find(tokens)?;
+    if command.is_absent() {
+        // Whatever its arguments would be.
+        return (command.build)(&Arguments::default());
+    }
     let arguments = arguments(command, &tokens[used..])?;
     if arguments.positional.len() < command.least {
         return Err(format!("Too few arguments; {}", command.usage));
