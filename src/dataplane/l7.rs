@@ -43,12 +43,14 @@ enum End {
 /// Serves one connection to the end.
 pub(crate) async fn serve(shared: &Arc<Shared>, socket: TcpStream, client: SocketAddr, vserver: Name) {
     let socket = Arc::new(socket);
+    let link = Arc::new(Link::new(Arc::clone(shared), client, vserver));
     let vip_flush = {
         let snapshot = shared.plane.cell.load();
-        let live = snapshot.model.vserver_id(&vserver).map(|id| &snapshot.vservers[id.index()].live);
-        live.map(|live| live.flush.subscribe())
+        snapshot.model.vserver_id(&link.vserver).map(|id| {
+            link.set_idle(snapshot.model.vserver(id).client_timeout);
+            snapshot.vservers[id.index()].live.flush.subscribe()
+        })
     };
-    let link = Arc::new(Link::new(Arc::clone(shared), client, vserver));
     let stream = ClientStream::new(Arc::clone(&socket), Arc::clone(&link));
     let end = carry(shared, &link, stream, vip_flush).await;
     if end == End::Cut || link.is_reset() {

@@ -170,3 +170,6 @@ fn is_gone(state: ServiceState) -> bool {
         ServiceState::Up | ServiceState::Trofs | ServiceState::Unknown => false,
     }
 }
+
+#[cfg(test)]
+mod tests;

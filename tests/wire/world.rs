@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::future::Future;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bascule::dataplane::Dataplane;
@@ -16,6 +16,7 @@ use bascule::model::state::{NewClients, ServiceState, ServiceView, StateView, Vs
 use bascule::model::vserver::{Member, Vserver};
 use bascule::snapshot::live::{Listening, Registry};
 use bascule::snapshot::{Cell, Snapshot, build};
+use parking_lot::Mutex;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
@@ -40,7 +41,14 @@ pub struct World {
 #[derive(Default)]
 pub struct Plan {
     services: Vec<Service>,
-    vservers: Vec<(Vserver, Vec<(Name, u32)>, Option<Name>)>,
+    vservers: Vec<Planned>,
+}
+
+/// A vserver whose members and backup are still names.
+struct Planned {
+    vserver: Vserver,
+    members: Vec<Name>,
+    backup: Option<Name>,
 }
 
 // === impl Plan ===
@@ -54,18 +62,19 @@ impl Plan {
     pub fn vserver(mut self, name: &str, protocol: Protocol, members: &[&str]) -> Plan {
         let mut vserver = Vserver::new(name, protocol);
         vserver.address = Some("127.0.0.1:0".parse().unwrap());
-        self.vservers.push((vserver, members.iter().map(|&m| (m.into(), 1)).collect(), None));
+        let members = members.iter().map(|&m| m.into()).collect();
+        self.vservers.push(Planned { vserver, members, backup: None });
         self
     }
 
     /// Of the vserver that was named last.
     pub fn backup(mut self, name: &str) -> Plan {
-        self.vservers.last_mut().unwrap().2 = Some(name.into());
+        self.vservers.last_mut().unwrap().backup = Some(name.into());
         self
     }
 
     pub fn with(mut self, edit: impl FnOnce(&mut Vserver)) -> Plan {
-        edit(&mut self.vservers.last_mut().unwrap().0);
+        edit(&mut self.vservers.last_mut().unwrap().vserver);
         self
     }
 
@@ -77,14 +86,14 @@ impl Plan {
     pub fn model(mut self) -> Model {
         let mut model = Model::empty();
         self.services.sort_by(|a, b| a.name.cmp(&b.name));
-        self.vservers.sort_by(|a, b| a.0.name.cmp(&b.0.name));
+        self.vservers.sort_by(|a, b| a.vserver.name.cmp(&b.vserver.name));
         model.services = self.services;
-        let names: Vec<Name> = self.vservers.iter().map(|v| v.0.name.clone()).collect();
-        for (mut vserver, members, backup) in self.vservers {
-            for (name, weight) in members {
+        let names: Vec<Name> = self.vservers.iter().map(|v| v.vserver.name.clone()).collect();
+        for Planned { mut vserver, members, backup } in self.vservers {
+            for name in members {
                 let service = model.service_id(&name).unwrap();
-                vserver.services.push((service, weight));
-                vserver.members.push(Member { service, weight });
+                vserver.services.push((service, 1));
+                vserver.members.push(Member { service, weight: 1 });
             }
             vserver.backup = backup.map(|b| VserverId::from_index(names.iter().position(|n| *n == b).unwrap()));
             model.vservers.push(vserver);
@@ -143,8 +152,7 @@ impl World {
     pub fn listening(&self, vserver: &str) -> Listening {
         let snapshot = self.cell.load_full();
         let id = snapshot.model.vserver_id(vserver).unwrap();
-        let listening = snapshot.vservers[id.index()].live.listen.lock().clone();
-        listening
+        snapshot.vservers[id.index()].live.listen.lock().clone()
     }
 
     pub fn active(&self, service: &str) -> u32 {
@@ -252,7 +260,7 @@ impl Server {
             let record = Arc::clone(&record);
             async move {
                 while let Some(request) = read_request(&mut stream).await {
-                    record.lock().unwrap().extend_from_slice(request.as_bytes());
+                    record.lock().extend_from_slice(request.as_bytes());
                     let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{name}", name.len());
                     if stream.write_all(answer.as_bytes()).await.is_err() {
                         return;
@@ -266,13 +274,7 @@ impl Server {
     }
 
     pub fn seen(&self) -> String {
-        String::from_utf8_lossy(&self.seen.lock().unwrap()).into_owned()
-    }
-
-    /// Closes the listener and every connection.
-    pub async fn stop(&mut self) {
-        self.task.abort();
-        let _ = (&mut self.task).await;
+        String::from_utf8_lossy(&self.seen.lock()).into_owned()
     }
 }
 

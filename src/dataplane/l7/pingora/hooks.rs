@@ -6,11 +6,12 @@
 //! is 502, or 504 where time ran out.
 
 mod answer;
+mod ctx;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -19,135 +20,27 @@ use pingora_error::{Error, ErrorSource, ErrorType, Result};
 use pingora_http::{RequestHeader, ResponseHeader};
 use pingora_proxy::{FailToProxy, ProxyHttp, Session};
 
-use super::upgrade::Upgrade;
 use crate::dataplane::l7::forward::{ClientField, client_field};
 use crate::dataplane::l7::link::Link;
 use crate::dataplane::l7::policy::{self, Decision, Request};
 use crate::dataplane::l7::sticky;
-use crate::dataplane::member::{Choice, Serving, Wanted, acquire};
-use crate::model::id::Name;
+use crate::dataplane::member::Wanted;
+use crate::model::id::{Name, VserverId};
+use crate::model::service::Protocol;
 use crate::snapshot::Snapshot;
+use ctx::Ctx;
 
-/// Time that all tries of one request may take together before the next one is not begun.
-const TRIES_BUDGET: Duration = Duration::from_secs(30);
-/// Idle connections to servers are closed after this, or after the service's time-out where that is shorter.
-const POOLED_MAX: Duration = Duration::from_secs(60);
 /// Failures after the request was sent, of one request, that are tried again.
 const RESENDS_MAX: u32 = 2;
 
 pub(super) struct Hooks;
-
-/// What is known of a request.
-pub(super) struct Ctx {
-    link: Option<Arc<Link>>,
-    began: Instant,
-    /// Who serves it, on which snapshot.
-    chosen: Option<Chosen>,
-    tried: Vec<Name>,
-    resends: u32,
-    upgrade: bool,
-}
-
-struct Chosen {
-    snapshot: Arc<Snapshot>,
-    choice: Choice,
-    serving: Serving,
-}
-
-// === impl Ctx ===
-
-impl Ctx {
-    /// Set by the first hook. Without it this is no connection of ours.
-    fn link(&self) -> Result<Arc<Link>> {
-        self.link.clone().ok_or_else(|| Error::explain(ErrorType::InternalError, "a connection without a link"))
-    }
-
-    /// Chooses a member. `false`: none is usable.
-    fn choose(&mut self, link: &Link, snapshot: Arc<Snapshot>, session: &Session) -> bool {
-        // The work on a member that was tried before ends here.
-        self.release();
-        let cookies: Vec<&str> =
-            session.req_header().headers.get_all("cookie").iter().filter_map(|v| v.to_str().ok()).collect();
-        let cookie = |name: &str| {
-            cookies.iter().find_map(|field| crate::balance::persistence::cookie::find(field, name)).map(str::to_owned)
-        };
-        let wanted = Wanted {
-            client: link.client.ip(),
-            cookie: &cookie,
-            tried: &self.tried,
-            now: link.shared.now(),
-            dry: false,
-        };
-        let Some((snapshot, choice, serving)) = acquire(&link.shared.plane, snapshot, &link.vserver, &wanted) else {
-            return false;
-        };
-        link.serve(serving.flushed());
-        self.chosen = Some(Chosen { snapshot, choice, serving });
-        true
-    }
-
-    /// The member's work is done.
-    fn release(&mut self) {
-        if self.chosen.take().is_some()
-            && let Some(link) = &self.link
-        {
-            link.served();
-        }
-    }
-
-    fn pass_over(&mut self) {
-        if let Some(chosen) = &self.chosen {
-            self.tried.push(Arc::clone(chosen.serving.service()));
-        }
-    }
-
-    fn may_try_again(&self) -> bool {
-        self.began.elapsed() < TRIES_BUDGET
-    }
-}
-
-// === impl Chosen ===
-
-impl Chosen {
-    fn peer(&self, upgrade: bool) -> HttpPeer {
-        let settings = &self.snapshot.model.service(self.choice.service).settings;
-        // An address, never a name: this cannot fail or block.
-        let mut peer = HttpPeer::new(self.choice.address, false, String::new());
-        let options = &mut peer.options;
-        options.connection_timeout = Some(settings.connect_timeout);
-        options.total_connection_timeout = Some(settings.connect_timeout);
-        options.read_timeout = Some(settings.server_timeout);
-        options.write_timeout = Some(settings.server_timeout);
-        options.idle_timeout = Some(settings.server_timeout.min(POOLED_MAX));
-        if upgrade {
-            options.custom_l4 = Some(
-                Upgrade { connect_timeout: settings.connect_timeout, answer_timeout: settings.server_timeout }
-                    .connector(),
-            );
-            options.read_timeout = None;
-            options.idle_timeout = Some(Duration::from_secs(1));
-        }
-        peer.group_key = self.group_key(upgrade);
-        peer
-    }
-
-    /// Pooled connections are shared by requests with the same key only: the same service, and no flush in between.
-    fn group_key(&self, upgrade: bool) -> u64 {
-        use std::hash::{DefaultHasher, Hash, Hasher};
-        let mut hasher = DefaultHasher::new();
-        self.serving.service().hash(&mut hasher);
-        self.serving.live().flush.borrow().hash(&mut hasher);
-        upgrade.hash(&mut hasher);
-        hasher.finish()
-    }
-}
 
 #[async_trait]
 impl ProxyHttp for Hooks {
     type CTX = Ctx;
 
     fn new_ctx(&self) -> Ctx {
-        Ctx { link: None, began: Instant::now(), chosen: None, tried: Vec::new(), resends: 0, upgrade: false }
+        Ctx::new()
     }
 
     /// No modules: compression is the servers' business.
@@ -166,8 +59,9 @@ impl ProxyHttp for Hooks {
     async fn request_filter(&self, session: &mut Session, ctx: &mut Ctx) -> Result<bool> {
         let link = ctx.link()?;
         let snapshot = link.shared.plane.cell.load_full();
-        // Removed while this connection was open.
-        let Some(vserver) = snapshot.model.vserver_id(&link.vserver) else {
+        let vserver = snapshot.model.vserver_id(&link.vserver);
+        let Some(vserver) = vserver.filter(|&id| snapshot.model.vserver(id).protocol == Protocol::Http) else {
+            // Removed, or made a TCP vserver, while this connection was open.
             link.close();
             return answer::page(session, &link, 503).await;
         };
@@ -232,6 +126,10 @@ impl ProxyHttp for Hooks {
             Some(ClientField::Replace { name, value }) => request.insert_header(name.to_string(), value)?,
             Some(ClientField::Append { value }) => request.insert_header("X-Forwarded-For", value)?,
             None => {}
+        }
+        if !request.headers.contains_key("host") {
+            // HTTP/1.0 needs none, but goes on as HTTP/1.1.
+            request.insert_header("Host", chosen.choice.address.to_string())?;
         }
         Ok(())
     }
@@ -327,26 +225,25 @@ impl ProxyHttp for Hooks {
 
     async fn fail_to_proxy(&self, session: &mut Session, error: &Error, ctx: &mut Ctx) -> FailToProxy {
         let status = answer::status_of(error);
-        // Where the answer had begun, cutting the connection is the only way to say that it is not whole.
-        if session.response_written().is_some_and(|r| !r.status.is_informational()) {
-            if let Some(link) = &ctx.link {
-                link.reset();
+        let Some(link) = &ctx.link else { return FailToProxy { error_code: status, can_reuse_downstream: false } };
+        match session.response_written().filter(|begun| !begun.status.is_informational()) {
+            // An end of the connection tells the client that the answer is not whole, unless that is how it ends.
+            Some(begun) if answer::tells_its_end(begun) => {}
+            Some(_) => link.reset(),
+            None if status > 0 => {
+                session.set_keepalive(None);
+                let _ = answer::page(session, link, status).await;
             }
-        } else if status > 0
-            && let Some(link) = &ctx.link
-        {
-            session.set_keepalive(None);
-            let _ = answer::page(session, link, status).await;
+            None => {}
         }
         FailToProxy { error_code: status, can_reuse_downstream: false }
     }
 
-    async fn logging(&self, session: &mut Session, error: Option<&Error>, ctx: &mut Ctx) {
+    async fn logging(&self, _: &mut Session, error: Option<&Error>, ctx: &mut Ctx) {
         if let (Some(error), Some(link)) = (error, &ctx.link) {
             let service = ctx.chosen.as_ref().map_or("", |c| c.serving.service());
             tracing::debug!(client = %link.client, vserver = &*link.vserver, service, %error, "request failed");
         }
-        let _ = session;
         ctx.release();
     }
 
@@ -378,12 +275,7 @@ impl Hooks {
     }
 }
 
-fn decide(
-    snapshot: &Snapshot,
-    vserver: crate::model::id::VserverId,
-    session: &Session,
-    client: SocketAddr,
-) -> Decision {
+fn decide(snapshot: &Snapshot, vserver: VserverId, session: &Session, client: SocketAddr) -> Decision {
     if snapshot.routing.rules_of(vserver).is_empty() {
         return Decision::Balance;
     }

@@ -35,7 +35,7 @@ pub(super) async fn own(
     if !bodiless {
         head.insert_header("Content-Length", body.len())?;
     }
-    if is_last(session, link) {
+    if is_last(link) {
         session.set_keepalive(None);
     }
     let silent = bodiless || body.is_empty() || session.req_header().method == http::Method::HEAD;
@@ -56,7 +56,7 @@ pub(super) fn of_server(session: &mut Session, link: &Link, head: &mut ResponseH
         head.remove_header("transfer-encoding");
         session.set_keepalive(None);
     }
-    if is_last(session, link) {
+    if is_last(link) {
         session.set_keepalive(None);
     }
 }
@@ -81,8 +81,12 @@ fn is_malformed(error: &Error) -> bool {
     cause.is_some_and(|cause| cause.kind() == std::io::ErrorKind::InvalidData)
 }
 
-/// The process drains, the VIP went away, or the client asked for it.
-fn is_last(session: &Session, link: &Link) -> bool {
-    let _ = session;
+/// Whether the client can tell where this answer ends other than by the end of the connection.
+pub(super) fn tells_its_end(head: &ResponseHeader) -> bool {
+    head.headers.contains_key("content-length") || head.headers.contains_key("transfer-encoding")
+}
+
+/// The process drains, or the VIP went away.
+fn is_last(link: &Link) -> bool {
     link.is_closing() || link.shared.is_draining()
 }
