@@ -7,6 +7,7 @@
 //! ```
 
 pub mod files;
+mod limits;
 mod logging;
 mod ready;
 mod run;
@@ -41,6 +42,7 @@ pub const DRAIN: Duration = Duration::from_secs(30);
 pub fn run(options: RunOptions) -> ExitCode {
     install_crypto();
     logging::start();
+    limits::raise_open_files();
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().thread_name("bascule").build() {
         Ok(runtime) => runtime,
         Err(error) => {

@@ -65,11 +65,11 @@ fn a_journal_reproduces_the_commits_that_it_records() {
         bench.probe(outcome);
         step(&mut bench);
     }
-    let _ = bench.command(modes(Some(Mode::On), None));
+    drop(bench.command(modes(Some(Mode::On), None)));
     step(&mut bench);
-    let _ = bench.command(disable("web1", Some(3), true));
+    drop(bench.command(disable("web1", Some(3), true)));
     step(&mut bench);
-    let _ = bench.command(modes(Some(Mode::Auto), Some(Mode::On)));
+    drop(bench.command(modes(Some(Mode::Auto), Some(Mode::On))));
     step(&mut bench);
     bench.probe(Outcome::Fail);
     step(&mut bench);
