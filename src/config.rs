@@ -90,3 +90,28 @@ pub fn hash(model: &Model) -> Name {
     }
     hex.into()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct NoFiles;
+
+    impl Files for NoFiles {
+        fn glob(&self, _: &str) -> Result<Vec<String>, String> {
+            Ok(Vec::new())
+        }
+
+        fn read(&self, path: &str) -> Result<String, String> {
+            Err(format!("no file `{path}` here"))
+        }
+    }
+
+    /// A text that loads.
+    pub(in crate::config) fn loaded(text: &str) -> Loaded {
+        let root = Source { path: "test.toml".into(), text: text.into() };
+        load(root, &[], &NoFiles).unwrap_or_else(|problems| {
+            panic!("{}", problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
+        })
+    }
+}

@@ -165,7 +165,8 @@ fn compare_lists(path: &str, old: &[Value], new: &[Value], details: &mut Vec<Str
 }
 
 fn is_long(list: &[Value]) -> bool {
-    list.iter().any(|item| item.is_object() || item.is_array()) || list.len() > 8
+    let wide = || list.iter().map(|item| shown(item).len()).sum::<usize>() > SHOWN_MOST / 2;
+    list.iter().any(|item| item.is_object() || item.is_array()) || list.len() > 8 || wide()
 }
 
 fn changed(path: &str, old: Option<&Value>, new: Option<&Value>, details: &mut Vec<String>) {
@@ -221,55 +222,4 @@ impl fmt::Display for Difference {
 }
 
 #[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    fn details(old: Value, new: Value) -> Vec<String> {
-        let mut details = Vec::new();
-        compare("", &old, &new, &mut details);
-        details
-    }
-
-    #[test]
-    fn a_changed_key_shows_both_values() {
-        assert_eq!(details(json!({ "a": 1 }), json!({ "a": 1 })), [""; 0]);
-        assert_eq!(details(json!({}), json!({ "backup": "web-spare" })), ["backup: none → web-spare"]);
-        assert_eq!(details(json!({ "p": { "t": "2m" } }), json!({ "p": { "t": "5m" } })), ["p.t: 2m → 5m"]);
-        assert_eq!(details(json!({ "m": ["a", "b"] }), json!({ "m": ["b"] })), ["m: [a, b] → [b]"]);
-        assert_eq!(
-            details(json!({ "password_hash": "x" }), json!({ "password_hash": "y" })),
-            ["password_hash: changed"]
-        );
-    }
-
-    #[test]
-    fn the_order_of_a_table_counts_and_is_shown() {
-        assert_eq!(
-            details(json!({ "services": { "a": 1, "b": 2 } }), json!({ "services": { "b": 2, "a": 1 } })),
-            ["services: order a, b → b, a"]
-        );
-    }
-
-    #[test]
-    fn lists_of_records_show_what_came_and_what_went() {
-        let old = json!({ "records": [{ "data": "1.1.1.1" }, { "data": "2.2.2.2" }] });
-        let new = json!({ "records": [{ "data": "2.2.2.2" }, { "data": "3.3.3.3" }] });
-        assert_eq!(details(old, new), ["records: − { data = 1.1.1.1 }", "records: + { data = 3.3.3.3 }"]);
-        let old = json!({ "records": [{ "data": "1" }, { "data": "2" }] });
-        let new = json!({ "records": [{ "data": "2" }, { "data": "1" }] });
-        assert_eq!(details(old, new), ["records: in another order"]);
-    }
-
-    #[test]
-    fn a_difference_is_one_line() {
-        let difference = Difference {
-            object: "vserver web".into(),
-            kind: DifferenceKind::Changed,
-            details: vec!["backup: none → web-spare".into(), "lb_method: A → B".into()],
-        };
-        assert_eq!(difference.to_string(), "~ vserver web: backup: none → web-spare; lb_method: A → B");
-        assert_eq!(Difference::whole("server a", DifferenceKind::Removed).to_string(), "− server a");
-    }
-}
+mod tests;

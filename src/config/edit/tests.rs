@@ -127,6 +127,29 @@ fn json_becomes_toml_and_comes_back() {
     }
 }
 
+const EXAMPLE: &str = include_str!("../../../profiles/example.toml");
+
+fn model(text: &str) -> std::sync::Arc<crate::model::Model> {
+    crate::config::tests::loaded(text).model
+}
+
+#[test]
+fn the_example_goes_through_json_and_means_the_same() {
+    let again = from_json(&to_json(EXAMPLE).unwrap()).unwrap();
+    assert_eq!(model(&again), model(EXAMPLE));
+}
+
+#[test]
+fn the_printed_model_merged_into_the_example_means_the_model_and_keeps_what_is_said_already() {
+    let changed = EXAMPLE.replace("max_client = 500", "max_client = 700");
+    let printed = crate::config::render::render(&model(&changed));
+    let text = merge(EXAMPLE, &printed).unwrap();
+    assert_eq!(model(&text), model(&changed));
+    assert!(text.contains("max_client = 700\n"));
+    assert!(text.contains("# the data centre this box stands in"));
+    assert!(text.contains("# ── GTM: TR7's words"));
+}
+
 /// Documents with tables, lists and leaves that are alike enough for a merge to have something to do.
 fn documents() -> impl Strategy<Value = serde_json::Value> {
     let leaf = prop_oneof![
