@@ -1,7 +1,7 @@
 //! What leaves through REST: one plain structure for each kind of object, built from a [`World`] by pure functions.
 //! The dashboard, the shell and outside programs read the same fields, so a field exists once or not at all.
 //!
-//! Every structure is declared with [`dto!`], which makes of the same lines the Rust type, its JSON and its schema in
+//! Every structure is declared with `dto!`, which makes of the same lines the Rust type, its JSON and its schema in
 //! the OpenAPI document: the three cannot drift apart.
 //!
 //! Durations are texts as in the configuration (`28s`), times RFC 3339 in UTC, absent values `null`.

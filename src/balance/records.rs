@@ -13,7 +13,7 @@
 //! 2. *Filter*: a record drops out while its `cond` scenario is active (`S!`: inactive) or its `check` is false;
 //!    unknown counts as up. A record with `enabled = false` is treated everywhere as if it had not been written.
 //! 3. *Empty?* [`OnEmpty`] chooses what to serve instead ([`Fallback`] names it).
-//! 4. *Select* ([`select`]): order, weights, rotation or hash, then the number of answers.
+//! 4. *Select* ([`mod@select`]): order, weights, rotation or hash, then the number of answers.
 
 mod select;
 

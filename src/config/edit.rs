@@ -1,7 +1,7 @@
 //! Changing a configuration's text without losing its comments, and its JSON form.
 //!
 //! A saved file belongs to its author: comments, order, blank lines and the way things are written stay wherever the
-//! meaning does. [`merge`] therefore edits the old text until it means the new one, rather than printing the new one.
+//! meaning does. [`mod@merge`] therefore edits the old text until it means the new one, rather than printing the new one.
 
 mod merge;
 

@@ -1,5 +1,5 @@
-//! Authoritative DNS: [`wire`] reads queries and writes messages, [`answer`] turns a query and a snapshot into a reply,
-//! [`serve`] carries both over UDP and TCP, [`explain`] says why an answer is what it is.
+//! Authoritative DNS: [`wire`] reads queries and writes messages, [`mod@answer`] turns a query and a snapshot into a reply,
+//! [`serve`] carries both over UDP and TCP, [`mod@explain`] says why an answer is what it is.
 //!
 //! The answer to a name that scenarios steer is decided at the query, from the published state in the snapshot
 //! (`balance::records`), so a transition reaches the next query without any zone being rebuilt.
