@@ -1,0 +1,13 @@
+//! The ways in, from outside: a real reactor behind real sockets, spoken to by an ordinary HTTP client and by the
+//! program's own shell.
+
+#[path = "api/acts.rs"]
+mod acts;
+#[path = "api/appliance.rs"]
+mod appliance;
+#[path = "api/events.rs"]
+mod events;
+#[path = "api/reads.rs"]
+mod reads;
+#[path = "api/shell.rs"]
+mod shell;

@@ -1,0 +1,125 @@
+use std::time::{Duration, Instant};
+
+use reqwest::Method;
+use serde_json::json;
+
+use super::appliance::Appliance;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_timed_drain_is_visible_at_once_and_ends_with_an_enable() {
+    let appliance = Appliance::start();
+    let body = json!({"delay": "30s", "reason": "patch"});
+    let (status, web1) = appliance.post("/api/v1/services/web1/disable", body).await;
+    assert_eq!((status, &web1["state"], &web1["admin"]), (200, &json!("TROFS"), &json!("DISABLED")));
+    assert_eq!((&web1["drain"]["kind"], &web1["drain"]["remaining"]), (&json!("timed"), &json!("30s")));
+    assert_eq!(web1["disabled_by"]["actor"], "admin:local");
+    assert_eq!(web1["disabled_by"]["reason"], "patch");
+    assert!(web1.get("warnings").is_none(), "web2 is still UP: {web1}");
+
+    let overrides = appliance.get("/api/v1/status").await["overrides"].clone();
+    assert_eq!(overrides[0]["kind"], "service");
+    assert_eq!(overrides[0]["object"], "web1");
+    assert_eq!(overrides[0]["value"], "DISABLED");
+
+    // An empty body is {}.
+    let (status, web1) = appliance.call(Method::POST, "/api/v1/services/web1/enable", None).await;
+    assert_eq!((status, &web1["state"]), (200, &json!("UP")));
+    assert_eq!(appliance.get("/api/v1/services/web1").await["drain"], json!(null));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn taking_the_last_member_warns() {
+    let appliance = Appliance::start();
+    appliance.post("/api/v1/services/web1/disable", json!({})).await;
+    let (status, web2) = appliance.post("/api/v1/services/web2/disable", json!({"delay": 30})).await;
+    assert_eq!(status, 200);
+    assert!(web2["warnings"][0].as_str().is_some_and(|w| w.contains("web")), "{web2}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn waiting_for_a_drain_answers_when_it_is_over() {
+    let appliance = Appliance::start();
+    let started = Instant::now();
+    let body = json!({"delay": "1s", "wait": true});
+    let (status, web1) = appliance.post("/api/v1/services/web1/disable", body).await;
+    assert_eq!((status, &web1["state"]), (200, &json!("OFS")), "{web1}");
+    assert!(started.elapsed() >= Duration::from_millis(900));
+    let body = json!({"delay": "60s", "wait": "100ms"});
+    let (_, web2) = appliance.post("/api/v1/services/web2/disable", body).await;
+    assert_eq!(web2["state"], "TROFS");
+    assert!(!web2["still_draining"].as_array().unwrap().is_empty(), "{web2}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn members_servers_and_vservers_are_acted_on_by_their_own_paths() {
+    let appliance = Appliance::start();
+    let (_, member) = appliance.post("/api/v1/service-groups/spare/members/spare1/disable", json!({})).await;
+    assert_eq!((&member["name"], &member["state"]), (&json!("spare/spare1"), &json!("OFS")));
+    let (_, server) = appliance.post("/api/v1/servers/app1/disable", json!({"delay": 30})).await;
+    assert_eq!(server["state"], "DISABLED");
+    assert_eq!(appliance.get("/api/v1/services/web1").await["state"], "TROFS");
+    let (_, vserver) = appliance.post("/api/v1/vservers/web/disable", json!({})).await;
+    assert_eq!(vserver["state"], "OFS");
+    let (status, problem) = appliance.post("/api/v1/vservers/web/disable", json!({"delay": 3})).await;
+    assert_eq!(status, 400, "{problem}");
+    let (status, problem) = appliance.post("/api/v1/service-groups/spare/members/sparse1/enable", json!({})).await;
+    assert_eq!((status, &problem["did_you_mean"]), (404, &json!("spare/spare1")));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_switch_moves_a_scenario_and_leaves_a_trail() {
+    let appliance = Appliance::start();
+    let (status, switch) = appliance.put("/api/v1/switches/drill", json!({"value": true, "reason": "drill"})).await;
+    assert_eq!((status, &switch["value"]), (200, &json!(true)));
+    let dr = appliance.get("/api/v1/scenarios/dr").await;
+    assert_eq!((&dr["state"], &dr["seq"]), (&json!("active"), &json!(1)));
+    assert_eq!(dr["modes"], json!({"activate": "auto", "deactivate": "auto"}));
+    assert_eq!(dr["groups"]["activate"][0]["value"], "true");
+    assert_eq!(dr["last_transition"]["group"], "sw:drill");
+
+    let transitions = appliance.get("/api/v1/scenarios/dr/transitions").await;
+    assert_eq!(transitions["items"].as_array().unwrap().len(), 1, "{transitions}");
+    assert_eq!(transitions["items"][0]["seq"], 1);
+    let journal = appliance.get("/api/v1/journal?actor=admin:local").await;
+    assert!(journal["items"].as_array().unwrap().iter().any(|e| e["object"] == "switch drill"), "{journal}");
+    let (status, _) = appliance.call(Method::GET, "/api/v1/scenarios/rd/transitions", None).await;
+    assert_eq!(status, 404);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn modes_are_set_at_once_and_a_stuck_pair_is_refused_with_the_way_out() {
+    let appliance = Appliance::start();
+    let (status, dr) = appliance.put("/api/v1/scenarios/dr/modes", json!({"activate": "on", "reason": "test"})).await;
+    assert_eq!((status, &dr["state"], &dr["shown"]), (200, &json!("active"), &json!("forced")));
+    assert_eq!(dr["mode_details"]["activate"]["spent"], true);
+    assert_eq!(dr["mode_details"]["activate"]["actor"], "admin:local");
+    let (status, problem) = appliance.put("/api/v1/scenarios/dr/modes", json!({"deactivate": "on"})).await;
+    assert_eq!((status, &problem["code"]), (409, &json!("would_be_stuck")));
+    let body = json!({"activate": "auto", "deactivate": "on", "if_seq": 1});
+    let (status, dr) = appliance.put("/api/v1/scenarios/dr/modes", body).await;
+    assert_eq!((status, &dr["state"], &dr["seq"]), (200, &json!("inactive"), &json!(2)));
+    for bad in [json!({}), json!({"activate": "maybe"}), json!({"activate": "on", "if_seq": -1})] {
+        assert_eq!(appliance.put("/api/v1/scenarios/dr/modes", bad.clone()).await.0, 400, "{bad}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_force_names_both_states() {
+    let appliance = Appliance::start();
+    let (status, web1) = appliance.put("/api/v1/services/web1/force", json!({"state": "down", "expires": "1h"})).await;
+    assert_eq!((status, &web1["state"], &web1["real"]), (200, &json!("DOWN"), &json!("UP")));
+    assert_eq!(web1["forced"], "down");
+    assert!(web1["forced_by"]["expires"].is_string());
+    let (_, web1) = appliance.put("/api/v1/services/web1/force", json!({"state": "none"})).await;
+    assert_eq!((&web1["state"], &web1["forced"]), (&json!("UP"), &json!(null)));
+    assert_eq!(appliance.put("/api/v1/services/web1/force", json!({})).await.0, 400);
+    assert_eq!(appliance.put("/api/v1/checks/none/force", json!({"state": "up"})).await.0, 404);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_save_without_a_file_fails_clearly() {
+    let appliance = Appliance::start();
+    let (status, problem) = appliance.post("/api/v1/config/save", json!({})).await;
+    assert!(status >= 400, "{problem}");
+    assert!(problem["detail"].as_str().is_some_and(|d| !d.is_empty()));
+}

@@ -1,0 +1,163 @@
+//! An appliance without a data plane: two services that are always UP, a group, a vserver, a switch, a scenario.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bascule::config::{Files, Loaded};
+use bascule::control::clock::Clock;
+use bascule::control::reactor::{Begin, Reactor};
+use bascule::control::store::{Found, Memory};
+use bascule::model::Model;
+use bascule::model::check::Host;
+use bascule::model::condition::{Condition, Group, Subject, Term};
+use bascule::model::id::{GroupId, ScenarioId, ServerId, ServiceId, SwitchId};
+use bascule::model::scenario::{DirectionRules, Mode, Oscillation, Scenario, Switch};
+use bascule::model::service::{GroupMember, Protocol, Server, Service, ServiceGroup};
+use bascule::model::vserver::{Member, Vserver};
+use reqwest::Method;
+use serde_json::Value;
+use tokio::sync::watch;
+
+pub struct Appliance {
+    pub base: String,
+    pub http: reqwest::Client,
+    /// Where the socket is.
+    pub state: tempfile::TempDir,
+    _stop: watch::Sender<bool>,
+    _reactor: Reactor,
+}
+
+struct NoFiles;
+
+impl Files for NoFiles {
+    fn glob(&self, _: &str) -> Result<Vec<String>, String> {
+        Ok(Vec::new())
+    }
+
+    fn read(&self, path: &str) -> Result<String, String> {
+        Err(format!("{path}: no such file"))
+    }
+}
+
+/// The tables are in the order of the names.
+pub fn model() -> Model {
+    let mut model = Model::empty();
+    let at = |port: u16| ([127, 0, 0, 1], port).into();
+    let up = |mut service: Service| {
+        service.settings.health_monitor = false;
+        service
+    };
+    model.servers = vec![Server { name: "app1".into(), address: Host::Ip([127, 0, 0, 1].into()) }];
+    let mut member = up(Service::new("spare/spare1", Protocol::Http, at(8003)));
+    member.group = Some(GroupId(0));
+    member.server = Some(ServerId(0));
+    let mut web1 = up(Service::new("web1", Protocol::Http, at(8001)));
+    web1.server = Some(ServerId(0));
+    model.groups = vec![ServiceGroup {
+        name: "spare".into(),
+        settings: member.settings.clone(),
+        members: vec![GroupMember { name: "spare1".into(), service: ServiceId(0), weight: 2 }],
+    }];
+    model.services = vec![member, web1, up(Service::new("web2", Protocol::Http, at(8002)))];
+    let mut web = Vserver::new("web", Protocol::Http);
+    web.services = vec![(ServiceId(1), 3), (ServiceId(2), 1)];
+    web.members = vec![Member { service: ServiceId(1), weight: 3 }, Member { service: ServiceId(2), weight: 1 }];
+    model.vservers = vec![web];
+    model.switches = vec![Switch { name: "drill".into(), initial: false, maintenance_of: None }];
+    model.scenarios = vec![scenario()];
+    model.scenario_order = vec![ScenarioId(0)];
+    model
+}
+
+/// `dr`: active while the switch is on.
+fn scenario() -> Scenario {
+    let rules = |text: &str, negated| DirectionRules {
+        base_mode: Mode::Auto,
+        when: Condition {
+            groups: vec![Group {
+                name: text.into(),
+                named: false,
+                terms: vec![Term {
+                    text: text.into(),
+                    subject: Subject::Switch(SwitchId(0)),
+                    negated,
+                    measure: None,
+                    hold: None,
+                }],
+            }],
+        },
+        gate: None,
+        guard: None,
+        triggers: Vec::new(),
+    };
+    Scenario {
+        name: "dr".into(),
+        about: "Site A does not serve".into(),
+        initially_active: false,
+        directions: [rules("sw:drill", false), rules("sw:drill!", true)],
+        oscillation: Oscillation { commits: 10, within: Duration::from_secs(600) },
+        min_dwell: Duration::ZERO,
+        renamed_from: None,
+        pair: None,
+    }
+}
+
+// === impl Appliance ===
+
+impl Appliance {
+    pub fn start() -> Appliance {
+        Appliance::with(model())
+    }
+
+    pub fn with(model: Model) -> Appliance {
+        bascule::app::install_crypto();
+        let loaded = Loaded { model: Arc::new(model), warnings: Vec::new(), sources: Vec::new(), hash: "h".into() };
+        let reactor = Reactor::start(Begin {
+            loaded,
+            store: Box::new(Memory::new()),
+            found: Found::default(),
+            path: None,
+            overrides: Vec::new(),
+            files: Arc::new(NoFiles),
+            clock: Clock::start(),
+            probes: 8,
+        })
+        .unwrap();
+        let state = tempfile::tempdir().unwrap();
+        let tcp = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let unix = std::os::unix::net::UnixListener::bind(state.path().join("bascule.sock")).unwrap();
+        let base = format!("http://{}", tcp.local_addr().unwrap());
+        let (stop, stopping) = watch::channel(false);
+        bascule::admin::serve(reactor.handle.clone(), Some(tcp), Some(unix), stopping);
+        let http = reqwest::Client::builder().no_proxy().build().unwrap();
+        Appliance { base, http, state, _stop: stop, _reactor: reactor }
+    }
+
+    /// Status and body of a call; `body` is sent as JSON.
+    pub async fn call(&self, method: Method, path: &str, body: Option<Value>) -> (u16, Value) {
+        let mut request = self.http.request(method, format!("{}{path}", self.base));
+        if let Some(body) = body {
+            request = request.json(&body);
+        }
+        let response = request.send().await.unwrap();
+        let status = response.status().as_u16();
+        let kind = response.headers()["content-type"].to_str().unwrap().to_owned();
+        let expected = if status < 400 { "application/json" } else { "application/problem+json" };
+        assert_eq!(kind, expected, "{path}");
+        (status, response.json().await.unwrap())
+    }
+
+    pub async fn get(&self, path: &str) -> Value {
+        let (status, body) = self.call(Method::GET, path, None).await;
+        assert_eq!(status, 200, "{path}: {body}");
+        body
+    }
+
+    pub async fn post(&self, path: &str, body: Value) -> (u16, Value) {
+        self.call(Method::POST, path, Some(body)).await
+    }
+
+    pub async fn put(&self, path: &str, body: Value) -> (u16, Value) {
+        self.call(Method::PUT, path, Some(body)).await
+    }
+}

@@ -1,0 +1,81 @@
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::appliance::Appliance;
+
+/// Reads events of a stream until one fits.
+struct Stream {
+    response: reqwest::Response,
+    text: String,
+}
+
+#[derive(Debug)]
+struct Received {
+    id: String,
+    kind: String,
+    data: Value,
+}
+
+impl Stream {
+    async fn open(appliance: &Appliance, last: Option<&str>) -> Stream {
+        let mut request = appliance.http.get(format!("{}/api/v1/events", appliance.base));
+        if let Some(last) = last {
+            request = request.header("last-event-id", last);
+        }
+        let response = request.send().await.unwrap();
+        assert_eq!(response.headers()["content-type"], "text/event-stream");
+        Stream { response, text: String::new() }
+    }
+
+    async fn next(&mut self, wanted: impl Fn(&Received) -> bool) -> Received {
+        loop {
+            while let Some((event, rest)) = self.text.split_once("\n\n") {
+                let field = |name: &str| {
+                    let line = event.lines().find_map(|line| line.strip_prefix(name));
+                    line.unwrap_or_default().trim_start_matches(':').trim().to_owned()
+                };
+                let data = serde_json::from_str(&field("data")).unwrap_or(Value::Null);
+                let received = Received { id: field("id"), kind: field("event"), data };
+                self.text = rest.to_owned();
+                if wanted(&received) {
+                    return received;
+                }
+            }
+            let chunk = tokio::time::timeout(Duration::from_secs(20), self.response.chunk());
+            let chunk = chunk.await.expect("an event comes").unwrap().expect("the stream goes on");
+            self.text += std::str::from_utf8(&chunk).unwrap();
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stream_begins_with_hello_and_tells_what_changes() {
+    let appliance = Appliance::start();
+    let mut stream = Stream::open(&appliance, None).await;
+    let hello = stream.next(|_| true).await;
+    assert_eq!(hello.kind, "hello");
+    assert!(hello.data["now"].is_string());
+
+    appliance.post("/api/v1/services/web1/disable", json!({"delay": 30})).await;
+    let event = stream.next(|e| e.kind == "service").await;
+    assert_eq!(event.data["name"], "web1");
+    assert_eq!(event.data["object"]["state"], "TROFS");
+    assert!(event.data["now"].is_string());
+
+    // Who comes back with an id gets what came since.
+    appliance.put("/api/v1/switches/drill", json!({"value": true})).await;
+    let mut again = Stream::open(&appliance, Some(&event.id)).await;
+    let scenario = again.next(|e| e.kind == "scenario" || e.kind == "reset").await;
+    assert_eq!(scenario.data["object"]["state"], "active", "{scenario:?}");
+    let mut stranger = Stream::open(&appliance, Some("0123-9")).await;
+    assert_eq!(stranger.next(|e| e.kind != "hello").await.kind, "reset");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_quiet_stream_has_a_heartbeat() {
+    let appliance = Appliance::start();
+    let mut stream = Stream::open(&appliance, None).await;
+    let beat = stream.next(|e| e.kind == "heartbeat").await;
+    assert!(beat.data["now"].is_string());
+}

@@ -1,0 +1,125 @@
+use reqwest::Method;
+use serde_json::json;
+
+use super::appliance::Appliance;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_collection_answers_items_and_a_name_answers_itself() {
+    let appliance = Appliance::start();
+    let services = appliance.get("/api/v1/services").await;
+    let names: Vec<&str> = services["items"].as_array().unwrap().iter().map(|s| s["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["spare/spare1", "web1", "web2"]);
+
+    let web1 = appliance.get("/api/v1/services/web1").await;
+    assert_eq!(web1["state"], "UP");
+    assert_eq!(web1["admin"], "ENABLED");
+    assert_eq!(web1["drain"], json!(null));
+    assert_eq!(web1["active"], 0);
+    assert_eq!(web1["address"], "127.0.0.1:8001");
+    assert_eq!(web1["server"], "app1");
+    assert_eq!(web1["vservers"], json!(["web"]));
+
+    let member = appliance.get("/api/v1/services/spare%2Fspare1").await;
+    assert_eq!(member["group"], "spare");
+    let group = appliance.get("/api/v1/service-groups/spare").await;
+    assert_eq!(group["members"][0]["weight"], 2);
+
+    let web = appliance.get("/api/v1/vservers/web").await;
+    assert_eq!((&web["state"], &web["effective_state"], &web["health"]), (&json!("UP"), &json!("UP"), &json!(100)));
+    assert_eq!(web["active_backup"], json!(null));
+
+    let page = appliance.get("/api/v1/services?offset=1&limit=1").await;
+    assert_eq!(page["items"].as_array().unwrap().len(), 1);
+    assert_eq!(page["items"][0]["name"], "web1");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_collection_of_the_contract_answers() {
+    let appliance = Appliance::start();
+    for collection in [
+        "vservers",
+        "services",
+        "service-groups",
+        "servers",
+        "checks",
+        "scenarios",
+        "datacenters",
+        "zones",
+        "triggers",
+        "queries",
+        "switches",
+    ] {
+        assert!(appliance.get(&format!("/api/v1/{collection}")).await["items"].is_array(), "{collection}");
+    }
+    let status = appliance.get("/api/v1/status").await;
+    assert_eq!(status["config"]["hash"], "h");
+    assert_eq!(status["overrides"], json!([]));
+    assert_eq!(appliance.get("/healthz").await["status"], "ok");
+    assert_eq!(appliance.get("/api/v1/whoami").await["role"], "superuser");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_error_is_a_problem_document() {
+    let appliance = Appliance::start();
+    for (method, path, status, code) in [
+        (Method::GET, "/api/v1/services/wbe1", 404, "unknown_object"),
+        (Method::GET, "/api/v1/servces", 404, "no_such_path"),
+        (Method::GET, "/elsewhere", 404, "no_such_path"),
+        (Method::PUT, "/api/v1/status", 405, "method_not_allowed"),
+        (Method::GET, "/api/v1/services?limits=1", 400, "invalid_request"),
+        (Method::POST, "/api/v1/services", 501, "not_in_this_build"),
+        (Method::DELETE, "/api/v1/services/web1", 501, "not_in_this_build"),
+        (Method::GET, "/api/v1/connections?service=web1", 501, "not_in_this_build"),
+        (Method::POST, "/api/v1/services/web1/kick", 501, "not_in_this_build"),
+        (Method::GET, "/api/v1/outbox", 501, "not_in_this_build"),
+        (Method::GET, "/nitro/v1/config/lbvserver", 501, "not_in_this_build"),
+        (Method::GET, "/", 501, "not_in_this_build"),
+        (Method::GET, "/api/v1/explain/dns", 400, "invalid_request"),
+        (Method::GET, "/api/v1/journal?since=soon", 400, "invalid_request"),
+    ] {
+        let (found, body) = appliance.call(method.clone(), path, None).await;
+        assert_eq!((found, body["code"].as_str()), (status, Some(code)), "{method} {path}: {body}");
+        assert_eq!(body["status"], status);
+    }
+    let (_, body) = appliance.call(Method::GET, "/api/v1/services/wbe1", None).await;
+    assert_eq!(body["did_you_mean"], "web1");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_too_long_malformed_or_of_the_wrong_kind_is_refused() {
+    let appliance = Appliance::start();
+    let url = format!("{}/api/v1/services/web1/disable", appliance.base);
+    let send = async |kind: &str, body: String| {
+        let request = appliance.http.post(&url).header("content-type", kind).body(body);
+        request.send().await.unwrap().status().as_u16()
+    };
+    assert_eq!(send("application/json", "{".into()).await, 400);
+    assert_eq!(send("application/json", "[]".into()).await, 400);
+    assert_eq!(send("application/json", r#"{"delya": 3}"#.into()).await, 400);
+    assert_eq!(send("application/xml", "<a/>".into()).await, 415);
+    assert_eq!(send("application/json", " ".repeat(70_000)).await, 413);
+    assert_eq!(appliance.get("/api/v1/services/web1").await["state"], "UP");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn metrics_name_every_state() {
+    let appliance = Appliance::start();
+    let response = appliance.http.get(format!("{}/metrics", appliance.base)).send().await.unwrap();
+    assert!(response.headers()["content-type"].to_str().unwrap().starts_with("text/plain; version=0.0.4"));
+    let text = response.text().await.unwrap();
+    assert!(text.contains("bascule_service_state{service=\"web1\",state=\"UP\"} 1\n"), "{text}");
+    assert!(text.contains("bascule_service_state{service=\"web1\",state=\"TROFS\"} 0\n"));
+    assert!(text.contains("bascule_scenario_active{scenario=\"dr\"} 0\n"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_of_another_site_or_a_rebound_name_is_refused() {
+    let appliance = Appliance::start();
+    let with = async |name: &str, value: &str| {
+        let request = appliance.http.post(format!("{}/api/v1/services/web1/disable", appliance.base));
+        request.header(name, value).send().await.unwrap().status().as_u16()
+    };
+    assert_eq!(with("origin", "https://evil.example").await, 403);
+    assert_eq!(with("host", "evil.example").await, 403);
+    assert_eq!(appliance.get("/api/v1/services/web1").await["state"], "UP");
+}

@@ -1,0 +1,76 @@
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use super::appliance::Appliance;
+
+/// Output and exit code of the program, pointed at the appliance's state directory.
+async fn bascule(appliance: &Appliance, arguments: &[&str], stdin: &str) -> (String, i32) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_bascule"));
+    command.args(arguments).arg("--state").arg(appliance.state.path()).env_remove("BASCULE_URL");
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let stdin = stdin.to_owned();
+    let output = tokio::task::spawn_blocking(move || {
+        let mut child = command.spawn().unwrap();
+        std::io::Write::write_all(&mut child.stdin.take().unwrap(), stdin.as_bytes()).unwrap();
+        child.wait_with_output().unwrap()
+    });
+    let output = output.await.unwrap();
+    (String::from_utf8(output.stdout).unwrap(), output.status.code().unwrap())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_shell_speaks_over_the_socket_in_netscalers_words() {
+    let appliance = Appliance::start();
+    let (out, code) = bascule(
+        &appliance,
+        &["shell", "-c", "disable service web1 30 -graceFul NO", "-c", "sh service web1", "-c", "ENABLE SERVICE web1"],
+        "",
+    )
+    .await;
+    assert_eq!(code, 0, "{out}");
+    assert!(out.starts_with(" Done\n\tweb1 (127.0.0.1:8001) - HTTP\n"), "{out}");
+    assert!(out.contains("State: GOING OUT OF SERVICE (Out Of Service in "), "{out}");
+    assert!(out.ends_with(" Done\n Done\n"), "{out}");
+    let uid = appliance.get("/api/v1/journal?kind=act").await["items"][0]["actor"].clone();
+    assert!(uid.as_str().is_some_and(|actor| actor.starts_with("uid:")), "{uid}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_error_is_said_and_makes_the_exit_code_one() {
+    let appliance = Appliance::start();
+    let (out, code) = bascule(&appliance, &["shell", "-c", "show service wbe1", "-c", "show switch drill"], "").await;
+    assert_eq!(code, 1);
+    assert!(out.starts_with("ERROR: no service is named `wbe1`; did you mean `web1`?\n"), "{out}");
+    assert!(out.ends_with("\tdrill\tValue: false\n Done\n"), "{out}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn commands_come_through_a_pipe_and_warnings_before_done() {
+    let appliance = Appliance::start();
+    let lines = "# take both\ndisable service web1\n\ndisable service web2 30\nquit\nshow nonsense\n";
+    let (out, code) = bascule(&appliance, &["shell"], lines).await;
+    assert_eq!(code, 0, "{out}");
+    assert!(out.contains("Warning: ") && out.ends_with(" Done\n"), "{out}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn json_is_what_rest_answers() {
+    let appliance = Appliance::start();
+    let (out, code) = bascule(&appliance, &["shell", "--json", "-c", "show lb vserver web"], "").await;
+    assert_eq!(code, 0);
+    let shown: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(shown["effective_state"], "UP");
+    let (out, code) = bascule(&appliance, &["shell", "--json", "-c", "show lb vserver webb"], "").await;
+    assert_eq!(code, 1);
+    assert_eq!(serde_json::from_str::<Value>(&out).unwrap()["did_you_mean"], "web");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_scenario_goes_and_returns() {
+    let appliance = Appliance::start();
+    let lines = "set scenario dr -activate on -reason \"drill of May\"\nreturn scenario dr\nshow scenario dr\n";
+    let (out, code) = bascule(&appliance, &["shell"], lines).await;
+    assert_eq!(code, 0, "{out}");
+    assert!(out.contains("dr\tState: INACTIVE\tSeq: 2\n"), "{out}");
+}
