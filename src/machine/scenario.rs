@@ -20,10 +20,10 @@
 mod attempt;
 mod commit;
 mod groups;
+mod timing;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::Effect;
 use super::board::{Board, Dependent, TermRows};
@@ -369,41 +369,6 @@ impl ScenarioMachine {
     /// Both conditions true: activation wins.
     fn is_activation_in_the_way(&self) -> bool {
         self.modes[Direction::Activate.index()].mode != Mode::Off && self.value(Direction::Activate).is_true()
-    }
-
-    /// `min_dwell` is a floor between two automatic transitions; after a restart it counts on from the saved time.
-    fn dwell_ends(&self, rules: &Scenario) -> Tick {
-        if self.seq == 0 || self.forced { Tick::ZERO } else { self.entered.tick + rules.min_dwell }
-    }
-
-    fn is_oscillating(&self, now: Wall, rules: &Scenario) -> bool {
-        let limit = rules.oscillation;
-        if limit.commits == 0 {
-            return false;
-        }
-        let recent = self.automatic.iter().filter(|&&at| at + limit.within > now).count();
-        recent > limit.commits as usize
-    }
-
-    /// When time alone may change something.
-    fn next_look(&self, now: Now, rules: &Scenario) -> Option<Tick> {
-        let holds = self.directions.iter().flat_map(|d| &d.groups).flat_map(|g| &g.terms).filter_map(|t| t.hold_ends);
-        let dwell = Some(self.dwell_ends(rules)).filter(|&t| t > now.tick);
-        let attempt = self.attempt.as_ref().map(|a| a.deadline);
-        let retry = self.retry_at.filter(|&t| t > now.tick);
-        let calm = self.calm_at(now, rules);
-        holds.chain(dwell).chain(attempt).chain(retry).chain(calm).min()
-    }
-
-    /// When the oscillation window holds few enough commits again.
-    fn calm_at(&self, now: Now, rules: &Scenario) -> Option<Tick> {
-        if !self.is_oscillating(now.wall, rules) {
-            return None;
-        }
-        let over = self.automatic.len() - rules.oscillation.commits as usize;
-        let last_too_many = self.automatic.get(over - 1)?;
-        let left: Duration = (*last_too_many + rules.oscillation.within).since(now.wall);
-        Some(now.tick + left.max(Duration::from_micros(1)))
     }
 }
 

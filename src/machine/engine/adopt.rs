@@ -1,28 +1,28 @@
 //! `Adopt`: a new intention under a running state. Identity is the name. What has not changed keeps everything, also a
 //! hold in flight; a check whose target or expectation changed becomes unknown; what is new starts fresh.
 
+mod adc;
+mod gtm;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::admin::mode_run;
 use super::timers::WallTimer;
-use super::{CheckRun, Dirty, Engine, ScenarioRun, ServiceRun, VserverRun, WatchedRun};
+use super::{CheckRun, Dirty, Engine, ServiceRun, VserverRun, WatchedRun};
 use crate::machine::Effect;
 use crate::machine::board::{Board, Dependent, RowId};
 use crate::machine::check::CheckMachine;
-use crate::machine::scenario::{ScenarioMachine, fingerprint};
-use crate::machine::service::{Level, ServiceMachine};
+use crate::machine::scenario::ScenarioMachine;
+use crate::machine::service::ServiceMachine;
 use crate::model::Model;
-use crate::model::check::{Host, Origin};
+use crate::model::check::Origin;
 use crate::model::condition::{Measure, Subject, Truth};
 use crate::model::event::Record;
 use crate::model::id::{
-    CheckId, DatacenterId, Kind, Name, ObjectRef, ScenarioId, ServiceId, SwitchId, TimeWindowId, VserverId, WatchedId,
+    CheckId, DatacenterId, Kind, Name, ObjectRef, ScenarioId, SwitchId, TimeWindowId, VserverId, WatchedId,
 };
-use crate::model::scenario::{Direction, Mode};
-use crate::model::service::Service;
 use crate::model::state::{
-    CheckView, Override, OverrideKey, OverrideValue, SavedScenario, ScenarioView, ServiceView, Slot, VserverView,
+    CheckView, OverrideKey, OverrideValue, SavedScenario, ScenarioView, ServiceView, Slot, VserverView,
 };
 
 /// What the engine was before, by name.
@@ -178,80 +178,6 @@ impl Engine {
         self.view.scenarios = vec![ScenarioView::default(); model.scenarios.len()];
     }
 
-    fn adopt_scenarios(&mut self, model: &Model, former: &mut Former, effects: &mut Vec<Effect>) {
-        let mut rank = vec![0; model.scenarios.len()];
-        for (position, id) in model.scenario_order.iter().enumerate() {
-            rank[id.index()] = u32::try_from(position).expect("fewer scenarios than 2^32");
-        }
-        self.scenarios.clear();
-        for (i, rules) in model.scenarios.iter().enumerate() {
-            let id = ScenarioId::from_index(i);
-            let mut machine = self.adopt_scenario(id, model, former, effects);
-            for direction in Direction::BOTH {
-                self.adopt_mode(&mut machine, rules, direction);
-            }
-            self.scenarios.push(ScenarioRun { machine, rank: rank[i], row: None, timer: None });
-        }
-        for saved in former.saved.values().filter(|s| !s.archived && model.scenario_id(&s.name).is_none()) {
-            // Removed while the appliance was down.
-            effects.push(Effect::SaveScenario(Box::new(SavedScenario { archived: true, ..saved.clone() })));
-        }
-        let Some(before) = &former.model else { return };
-        for (name, machine) in &former.scenarios {
-            let Some(rules) = before.scenario_id(name).map(|id| before.scenario(id)) else { continue };
-            let saved = SavedScenario { archived: true, ..machine.saved(rules) };
-            effects.push(Effect::SaveScenario(Box::new(saved)));
-        }
-    }
-
-    fn adopt_scenario(
-        &mut self,
-        id: ScenarioId,
-        model: &Model,
-        former: &mut Former,
-        effects: &mut Vec<Effect>,
-    ) -> ScenarioMachine {
-        let (now, rules) = (self.now, model.scenario(id));
-        if let Some(mut machine) = former.scenarios.remove(&rules.name) {
-            let before = former.model.as_ref().and_then(|m| m.scenario_id(&rules.name).map(|id| m.scenario(id)));
-            let unchanged = before.is_some_and(|b| fingerprint(b) == fingerprint(rules));
-            machine.adopt(id, model, &mut self.board, now, unchanged);
-            return machine;
-        }
-        let renamed = rules.renamed_from.as_ref();
-        if let Some(mut machine) = renamed.and_then(|name| former.scenarios.remove(name)) {
-            machine.adopt(id, model, &mut self.board, now, false);
-            effects.push(Effect::SaveScenario(Box::new(machine.saved(rules))));
-            return machine;
-        }
-        let mut machine = ScenarioMachine::new(id, model, &mut self.board, now);
-        let own = former.saved.get(&rules.name).filter(|s| !s.archived);
-        if let Some(saved) = own.or_else(|| renamed.and_then(|name| former.saved.get(name))) {
-            machine.restore(saved, now);
-        }
-        machine
-    }
-
-    fn adopt_mode(
-        &self,
-        machine: &mut ScenarioMachine,
-        rules: &crate::model::scenario::Scenario,
-        direction: Direction,
-    ) {
-        let object = ObjectRef::new(Kind::Scenario, Name::clone(&rules.name));
-        let key = OverrideKey { object, slot: Slot::of_direction(direction) };
-        let run = match self.view.overrides.get(&key) {
-            Some(Override { value: OverrideValue::Mode { mode, spent, override_guard }, act, .. }) => {
-                mode_run(*mode, *spent, *override_guard, act)
-            }
-            _ => {
-                let mode: Mode = rules.directions[direction.index()].base_mode;
-                crate::machine::scenario::ModeRun { mode, ..Default::default() }
-            }
-        };
-        machine.set_mode(direction, run);
-    }
-
     fn adopt_watched(&mut self, model: &Model) {
         self.watched.clear();
         for (i, term) in model.watched.iter().enumerate() {
@@ -334,101 +260,6 @@ impl Engine {
         for i in 0..self.checks.len() {
             self.view.checks[i].clone_from(self.checks[i].machine.view());
             self.refresh_check_rows(CheckId::from_index(i));
-        }
-    }
-
-    fn adopt_services(&mut self, model: &Model, former: &Former) {
-        for (i, service) in model.services.iter().enumerate() {
-            let id = ServiceId::from_index(i);
-            let kept = former.services.get(&service.name);
-            let mut machine = kept.map(|(machine, _)| machine.clone()).unwrap_or_default();
-            self.apply_levels(model, former, service, &mut machine, kept.is_some());
-            machine.force(self.forced(Kind::Service, &service.name));
-            if matches!(service.host, Host::Ip(_)) || kept.is_none() {
-                machine.set_resolved(matches!(service.host, Host::Ip(_)));
-            }
-            self.services[i].machine = machine;
-            if let Some((_, view)) = kept {
-                self.view.services[i] = view.clone();
-            } else {
-                // Its first state is no change that anybody should be told of.
-                self.refresh_service(model, id);
-                self.view.services[i].since = self.now;
-            }
-            self.refresh_service_rows(id);
-            self.dirty.services.insert(id);
-        }
-    }
-
-    /// The administrative state at each level, from the overrides: a service that is new, or that moved to another
-    /// server, takes over what was done there.
-    fn apply_levels(
-        &self,
-        model: &Model,
-        former: &Former,
-        service: &Service,
-        machine: &mut ServiceMachine,
-        kept: bool,
-    ) {
-        let before = former.model.as_ref().and_then(|m| {
-            m.service_id(&service.name).map(|id| {
-                let before = m.service(id);
-                before.server.map(|id| Name::clone(&m.servers[id.index()].name))
-            })
-        });
-        let server = service.server.map(|id| Name::clone(&model.servers[id.index()].name));
-        let group = service.group.map(|id| Name::clone(&model.groups[id.index()].name));
-        let same_server = before == Some(server.clone());
-        let levels = [
-            (Level::Service, Kind::Service, Some(Name::clone(&service.name)), kept),
-            (Level::Group, Kind::ServiceGroup, group, kept),
-            (Level::Server, Kind::Server, server, kept && same_server),
-        ];
-        for (level, kind, name, unchanged) in levels {
-            if unchanged {
-                continue;
-            }
-            let disabled = name.and_then(|name| {
-                self.view.overrides.get(&OverrideKey { object: ObjectRef::new(kind, name), slot: Slot::Admin })
-            });
-            match disabled {
-                Some(Override { value: OverrideValue::Disabled { deadline, graceful }, since, .. }) => {
-                    machine.disable(level, *since, *deadline, *graceful);
-                }
-                _ => machine.enable(level),
-            }
-        }
-        machine.advance(self.now.wall);
-    }
-
-    fn adopt_vservers(&mut self, model: &Model, former: &Former, effects: &mut Vec<Effect>) {
-        for (i, vserver) in model.vservers.iter().enumerate() {
-            let object = ObjectRef::new(Kind::Vserver, Name::clone(&vserver.name));
-            let has = |slot| self.view.overrides.contains_key(&OverrideKey { object: object.clone(), slot });
-            let (disabled, held_down) = (has(Slot::Admin), has(Slot::HeldDown));
-            self.vservers[i].disabled = disabled;
-            self.vservers[i].held_down = held_down && vserver.disable_primary_on_down;
-            if held_down && !vserver.disable_primary_on_down {
-                self.put_override(OverrideKey { object, slot: Slot::HeldDown }, None, effects);
-            }
-        }
-        // First states before anybody is told of changes; then what was there before shows its former state, so that
-        // `settle` reports the difference.
-        for i in 0..model.vservers.len() {
-            self.refresh_own_state(model, VserverId::from_index(i));
-            self.view.vservers[i].since = self.now;
-        }
-        for i in 0..model.vservers.len() {
-            self.refresh_chain(model, VserverId::from_index(i));
-        }
-        for (i, vserver) in model.vservers.iter().enumerate() {
-            if let Some((view, was_up)) = former.vservers.get(&vserver.name) {
-                self.vservers[i].was_up = *was_up;
-                self.view.vservers[i] = view.clone();
-                // Ids of backups belong to the former model.
-                self.view.vservers[i].new_clients = Default::default();
-            }
-            self.dirty.vservers.insert(VserverId::from_index(i));
         }
     }
 
