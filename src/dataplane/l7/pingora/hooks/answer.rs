@@ -31,6 +31,9 @@ pub(super) async fn own(
     for (name, value) in fields {
         head.append_header(name.to_string(), value.to_string())?;
     }
+    if !body.is_empty() && !head.headers.contains_key("content-type") {
+        head.insert_header("Content-Type", "text/plain; charset=utf-8")?;
+    }
     let bodiless = matches!(status, 204 | 304);
     if !bodiless {
         head.insert_header("Content-Length", body.len())?;
