@@ -69,6 +69,9 @@ pub struct Loaded {
 pub fn load(root: Source, overrides: &[(String, String)], files: &dyn Files) -> Result<Loaded, Vec<Problem>> {
     let mut report = report::Report::new();
     let mut document = include::read(&mut report, root, files);
+    if report.is_refused() {
+        return Err(report.finish().1);
+    }
     include::apply(&mut report, &mut document, overrides);
     walk::document(&mut report, &mut document);
     let model = resolve::resolve(&mut report, &document, files);
@@ -83,7 +86,7 @@ pub fn load(root: Source, overrides: &[(String, String)], files: &dyn Files) -> 
 
 /// Of the canonical text: two configurations that mean the same have the same hash, however they are written.
 pub fn hash(model: &Model) -> Name {
-    let digest = Sha256::digest(format!("{model:?}").as_bytes());
+    let digest = Sha256::digest(render::render(model).as_bytes());
     let mut hex = String::with_capacity(64);
     for byte in digest {
         let _ = write!(hex, "{byte:02x}");

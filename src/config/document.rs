@@ -211,6 +211,23 @@ impl Table {
         self.entry(key).map(|entry| &entry.node)
     }
 
+    /// With what only the defaults say; the tables named in `within` are completed key by key, others stand as they are.
+    pub fn over(&self, defaults: &Table, within: &[&str]) -> Table {
+        let mut entries = self.entries.clone();
+        for default in &defaults.entries {
+            match entries.iter_mut().find(|entry| entry.key == default.key) {
+                None => entries.push(default.clone()),
+                Some(own) if within.contains(&own.key.as_str()) => {
+                    if let (Value::Table(own), Value::Table(default)) = (&mut own.node.value, &default.node.value) {
+                        *own = own.over(default, &[]);
+                    }
+                }
+                Some(_) => {}
+            }
+        }
+        Table { entries }
+    }
+
     /// As TOML, a line a key.
     pub fn to_toml(&self) -> String {
         let lines = self.entries.iter().map(|e| format!("{} = {}\n", bare_or_quoted(&e.key), e.node.to_toml()));

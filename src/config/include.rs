@@ -108,7 +108,7 @@ fn check_schema(report: &mut Report, table: &Table) {
     {
         let what =
             format!("schema {schema} is newer than this build, which reads schema {SCHEMA}; use a newer bascule");
-        report.error(*place, "schema", what);
+        report.refuse(*place, "schema", what);
     }
 }
 

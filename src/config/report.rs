@@ -15,6 +15,7 @@ pub struct Report {
     problems: Vec<Problem>,
     errors: usize,
     syntax: bool,
+    refused: bool,
     spellings: usize,
 }
 
@@ -82,6 +83,12 @@ impl Report {
         self.push(Severity::Error, place, String::new(), what, None);
     }
 
+    /// The file is for another program; what else it says would only be noise.
+    pub fn refuse(&mut self, place: Place, path: impl Display, what: String) {
+        self.refused = true;
+        self.error(place, path, what);
+    }
+
     /// A problem of a file that could not be read at all, or of the whole.
     pub fn without_place(&mut self, file: Name, what: String) {
         self.errors += 1;
@@ -139,6 +146,10 @@ impl Report {
 
     pub fn has_errors(&self) -> bool {
         self.errors > 0
+    }
+
+    pub fn is_refused(&self) -> bool {
+        self.refused
     }
 
     #[cfg(test)]

@@ -18,14 +18,20 @@ pub fn document(report: &mut Report, root: &mut Table) {
 
 fn table(report: &mut Report, table: &mut Table, schema: &'static Schema, place: Place, path: Path<'_>) {
     let mut seen: Vec<&'static str> = Vec::with_capacity(table.entries.len());
+    let said: Vec<&'static str> =
+        table.entries.iter().filter_map(|entry| schema.key(&entry.key)).map(|key| key.name).collect();
     for entry in &mut table.entries {
         let known = schema.key(&entry.key).or_else(|| {
             // An alias is read as the key's own name from here on.
             schema.keys.iter().find(|key| key.aliases.contains(&entry.key.as_str()))
         });
-        let Some(key) = known else {
-            unknown_key(report, &entry.key, entry.place, schema, path);
-            continue;
+        let key = match known {
+            Some(key) => key,
+            // So is a slip of the pen, once it is reported: nobody misses what was meant, and its value is looked at.
+            None => match unknown_key(report, &entry.key, entry.place, schema, path) {
+                Some(meant) if !said.contains(&meant.name) && !seen.contains(&meant.name) => meant,
+                _ => continue,
+            },
         };
         if seen.contains(&key.name) {
             report.error(entry.place, path.key(&entry.key), format!("`{}` says `{}` again", entry.key, key.name));
@@ -46,11 +52,18 @@ fn table(report: &mut Report, table: &mut Table, schema: &'static Schema, place:
     }
 }
 
-fn unknown_key(report: &mut Report, key: &str, place: Place, schema: &'static Schema, path: Path<'_>) {
+/// Reports a key and finds the one that was probably meant.
+fn unknown_key(
+    report: &mut Report,
+    key: &str,
+    place: Place,
+    schema: &'static Schema,
+    path: Path<'_>,
+) -> Option<&'static super::schema::Key> {
     let within = if matches!(path, Path::Root) { String::new() } else { format!(" in {path}") };
     if schema.later.contains(&key) {
         report.error(place, path.key(key), format!("`{key}`{within} is not available in this build"));
-        return;
+        return None;
     }
     let meant = nearest(key, schema.keys.iter().map(|key| key.name)).map(str::to_owned);
     let hint = match meant {
@@ -60,7 +73,9 @@ fn unknown_key(report: &mut Report, key: &str, place: Place, schema: &'static Sc
         }
         _ => String::new(),
     };
+    let found = meant.as_deref().and_then(|meant| schema.key(meant));
     report.error_meant(place, path.key(key), format!("unknown key `{key}`{within}{hint}"), meant);
+    found
 }
 
 fn value(report: &mut Report, node: &mut Node, kind: &'static Kind, path: Path<'_>) {

@@ -71,3 +71,216 @@ fn the_example_of_the_manual_loads() {
     let loaded = loaded.unwrap_or_else(|problems| panic!("{}", rendered(&problems)));
     insta::assert_snapshot!(rendered(&loaded.warnings));
 }
+
+#[test]
+fn every_profile_loads_and_comes_back_from_its_rendering() {
+    insta::glob!("../../profiles", "*.toml", |path| {
+        let loaded = load_golden(path).unwrap_or_else(|problems| panic!("{}", rendered(&problems)));
+        comes_back(&loaded, &Texts::default());
+    });
+}
+
+/// Rendering and loading again gives an equal model, and rendering that gives the same text.
+fn comes_back(loaded: &Loaded, files: &Texts) {
+    let text = bascule::config::render::render(&loaded.model);
+    let again = load(Source { path: "bascule.toml".into(), text: text.as_str().into() }, &[], files)
+        .unwrap_or_else(|problems| panic!("{}\n{text}", rendered(&problems)));
+    similar(&text, &bascule::config::render::render(&again.model));
+    if *again.model != *loaded.model {
+        similar(&format!("{:#?}", loaded.model), &format!("{:#?}", again.model));
+    }
+    assert_eq!(again.hash, loaded.hash);
+}
+
+fn similar(left: &str, right: &str) {
+    if let Some((at, (a, b))) = left.lines().zip(right.lines()).enumerate().find(|(_, (a, b))| a != b) {
+        panic!("line {} was `{a}` and became `{b}`", at + 1);
+    }
+    assert_eq!(left.lines().count(), right.lines().count());
+}
+
+#[test]
+fn rendering_and_loading_again_changes_nothing() {
+    let example = load_text(include_str!("../../profiles/example.toml"), &[]).unwrap();
+    comes_back(&example, &Texts::default());
+    insta::glob!("config/good/*.toml", |path| {
+        comes_back(&load_golden(path).unwrap(), &golden(path).1);
+    });
+}
+
+/// Loads the example with `--set PATH=VALUE` pairs.
+fn with_overrides(overrides: &[(&str, &str)]) -> Result<Loaded, Vec<Problem>> {
+    let overrides: Vec<_> = overrides.iter().map(|(path, value)| (path.to_string(), value.to_string())).collect();
+    let root = Source { path: "example.toml".into(), text: include_str!("../../profiles/example.toml").into() };
+    load(root, &overrides, &Texts::default())
+}
+
+#[test]
+fn overrides_replace_add_and_are_checked_like_the_text() {
+    let loaded = with_overrides(&[
+        ("admin.listen", "127.0.0.1:0"),
+        ("vserver.web.address", "127.0.0.1:0"),
+        ("dns.listen", "[\"127.0.0.1:0\"]"),
+        ("features.gslb", "false"),
+        ("zone.\"example.test\".ttl", "5s"),
+        ("service.extra", "{ address = \"192.0.2.1:80\" }"),
+    ])
+    .unwrap();
+    let model = &loaded.model;
+    assert_eq!(model.admin.listen.port(), 0);
+    assert_eq!(model.dns.listen[0].port(), 0);
+    assert!(!model.features.gslb);
+    assert_eq!(model.zones[0].ttl.as_secs(), 5);
+    assert!(model.service_id("extra").is_some());
+    assert_eq!(loaded.sources.len(), 1, "an override is no file");
+
+    let problems = with_overrides(&[
+        ("admin.lisen", "127.0.0.1:0"),
+        ("vserver.web.services.web1.x", "1"),
+        ("a..b", "1"),
+        ("vserver.web.backup", "nobody"),
+    ])
+    .unwrap_err();
+    insta::assert_snapshot!(rendered(&problems));
+}
+
+#[test]
+fn a_model_is_sorted_and_its_ids_fit() {
+    let example = load_text(include_str!("../../profiles/example.toml"), &[]).unwrap();
+    let model = &example.model;
+    macro_rules! sorted {
+        ($($table:ident),+) => {$(
+            assert!(model.$table.is_sorted_by(|a, b| a.name < b.name), stringify!($table));
+        )+};
+    }
+    sorted!(monitors, checks, servers, services, groups, vservers, criteria, rules, time_windows, switches, triggers);
+    sorted!(queries, scenarios, datacenters, pairs, zones);
+    for (index, service) in model.services.iter().enumerate() {
+        for binding in &service.monitors {
+            let check = model.check(binding.check);
+            let expected = format!("{}:{}", service.name, model.monitors[binding.monitor.index()].name);
+            assert_eq!(*check.name, *expected);
+            assert!(
+                matches!(check.origin, bascule::model::check::Origin::Monitor { service, .. } if service.index() == index)
+            );
+        }
+    }
+    let web = model.vserver(model.vserver_id("web").unwrap());
+    let members: Vec<_> = web.members.iter().map(|m| (&*model.service(m.service).name, m.weight)).collect();
+    assert_eq!(members, [("web1", 3), ("web2", 1)]);
+    let position = |name: &str| {
+        let id = model.scenario_id(name).unwrap();
+        model.scenario_order.iter().position(|&other| other == id).unwrap()
+    };
+    assert_eq!(model.scenario_order.len(), model.scenarios.len());
+    assert!(position("a-is-out") < position("dr"));
+    assert!(position("main/from-active") < position("main/to-backup"));
+    assert!(model.switch_id("dc-a.maintenance").is_some() && model.check_id("dc:dc-b.internet#2").is_some());
+}
+
+/// Many objects: names are found through maps and no table is read once for every object.
+fn large(services: usize, records: usize) -> String {
+    use std::fmt::Write;
+    let mut text =
+        String::from("[defaults.service]\ntype = \"HTTP\"\n[check.c]\ntype = \"PING\"\naddress = \"192.0.2.1\"\n");
+    let mut bound = String::new();
+    for n in 0..services {
+        let _ = write!(
+            text,
+            "[service.s{n}]\naddress = \"192.0.2.1:80\"\n[check.c{n}]\ntype = \"PING\"\naddress = \"192.0.2.1\"\n"
+        );
+        let _ = write!(bound, "\"s{n}\", ");
+    }
+    let _ =
+        write!(text, "[vserver.v]\ntype = \"HTTP\"\nservices = [{bound}]\n[scenario.s.activate]\nwhen = [[\"c\"]]\n");
+    text.push_str("[zone.\"a.test\"]\nstatic = \"@ NS ns\"\n");
+    for n in 0..records / 10 {
+        let _ = write!(text, "[zone.\"a.test\".rrset.\"h{n} A\"]\nrecords = [\n");
+        for m in 0..10 {
+            let _ =
+                writeln!(text, "  {{ data = \"192.0.2.{m}\", cond = \"s\", check = \"c{}\" }},", (n + m) % services);
+        }
+        text.push_str("]\n");
+    }
+    text
+}
+
+#[test]
+fn the_time_to_load_grows_with_the_size_and_not_with_its_square() {
+    let time = |services, records| {
+        let text = large(services, records);
+        let start = std::time::Instant::now();
+        let loaded = load_text(&text, &[]).unwrap();
+        assert_eq!(loaded.model.services.len(), services);
+        start.elapsed()
+    };
+    let small = time(250, 2_500);
+    let big = time(2_000, 20_000);
+    println!("{small:?} {big:?}");
+    assert!(big < small * 40 + std::time::Duration::from_secs(1), "8 times the size took {small:?} and {big:?}");
+}
+
+mod fuzz {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const EXAMPLE: &str = include_str!("../../profiles/example.toml");
+
+    /// Loading either works or says why; a model that loads can be printed and read back.
+    fn survives(text: &str) {
+        if let Ok(loaded) = load_text(text, &[("example.test.zone", "@ NS ns\n")]) {
+            comes_back(&loaded, &Texts([("example.test.zone".to_owned(), "@ NS ns\n".to_owned())].into()));
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(96) })]
+
+        #[test]
+        fn random_text_never_panics(text: String) {
+            survives(&text);
+        }
+
+        #[test]
+        fn lines_that_are_left_out_or_stand_twice_never_panic(seed: Vec<(prop::sample::Index, bool)>) {
+            let mut lines: Vec<&str> = EXAMPLE.lines().collect();
+            for (at, twice) in seed.into_iter().take(12) {
+                let at = at.index(lines.len());
+                if twice {
+                    lines.insert(at, lines[at]);
+                } else {
+                    lines.remove(at);
+                }
+            }
+            survives(&lines.join("\n"));
+        }
+
+        #[test]
+        fn values_in_wrong_places_never_panic(swaps: Vec<(prop::sample::Index, prop::sample::Index)>) {
+            // Whole values change places, so that types and names are plausible and wrong.
+            let mut lines: Vec<String> = EXAMPLE.lines().map(str::to_owned).collect();
+            let values: Vec<usize> = (0..lines.len()).filter(|&n| lines[n].contains(" = ")).collect();
+            for (a, b) in swaps.into_iter().take(6) {
+                let (a, b) = (values[a.index(values.len())], values[b.index(values.len())]);
+                let value = |line: &str| line.split_once('=').map(|(k, v)| (k.to_owned(), v.to_owned())).unwrap();
+                let ((ka, va), (kb, vb)) = (value(&lines[a]), value(&lines[b]));
+                lines[a] = format!("{ka}={vb}");
+                if a != b {
+                    lines[b] = format!("{kb}={va}");
+                }
+            }
+            survives(&lines.join("\n"));
+        }
+
+        #[test]
+        fn bytes_in_wrong_places_never_panic(edits: Vec<(prop::sample::Index, char)>) {
+            let mut text: Vec<char> = EXAMPLE.chars().collect();
+            for (at, c) in edits.into_iter().take(8) {
+                let at = at.index(text.len());
+                text[at] = c;
+            }
+            survives(&text.into_iter().collect::<String>());
+        }
+    }
+}

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use super::text::{Text, Value};
+use crate::config::zonefile;
 use crate::model::Model;
-use crate::model::zone::{OnEmpty, Record, Rrset, Select, SelectMethod, Soa, Zone, ZoneText};
+use crate::model::zone::{OnEmpty, Record, RecordType, Rrset, Select, SelectMethod, Soa, Zone, ZoneText};
 
 pub(super) fn dns(out: &mut Text, model: &Model) {
     out.table(&["dns"]);
@@ -23,12 +24,26 @@ pub(super) fn zones(out: &mut Text, model: &Model) {
 fn zone(out: &mut Text, zone: &Zone) {
     out.table(&["zone", &zone.name]);
     out.key("ttl", Value::duration(zone.ttl));
-    out.key("soa", soa(&zone.soa));
+    if !text_has_soa(zone) {
+        out.key("soa", soa(&zone.soa));
+    }
     match &zone.text {
         Some(ZoneText::Inline(text)) => out.key("static", Value::Lines(text.to_string())),
         Some(ZoneText::File { path, .. }) => out.key("file", Value::str(path)),
         None => {}
     }
+}
+
+/// Whether the zone text says the SOA itself: said twice it would be refused.
+fn text_has_soa(zone: &Zone) -> bool {
+    let text = match &zone.text {
+        Some(ZoneText::Inline(text) | ZoneText::File { text, .. }) => text,
+        None => return false,
+    };
+    let ttl = u32::try_from(zone.ttl.as_secs()).unwrap_or(0);
+    // Reading the text costs; most texts do not even hold the word.
+    text.to_ascii_uppercase().contains("SOA")
+        && zonefile::read(text, &zone.origin, ttl).0.iter().any(|record| record.rtype == RecordType::SOA)
 }
 
 fn soa(soa: &Soa) -> Value {

@@ -60,7 +60,8 @@ pub fn instance_names(document: &Table) -> Vec<(Name, Place)> {
     }
     for (group, _, table) in super::section(document, "service_group") {
         let members = table.get("member").and_then(Node::table);
-        for entry in members.map_or(&[][..], |members| &members.entries[..]) {
+        let entries = members.map_or(&[][..], |members| &members.entries[..]).iter();
+        for entry in entries.filter(|entry| entry.node.table().is_some()) {
             add(&format!("{group}/{}", entry.key), table, entry.place);
         }
     }

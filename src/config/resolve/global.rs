@@ -24,6 +24,7 @@ pub fn appliance(cx: &mut Context<'_>) -> Appliance {
     let object = object(cx, Path::Root, "appliance");
     if let Some(site) = object.text("site")
         && !cx.names.datacenters.has(site)
+        && !site.is_empty()
     {
         let meant = cx.names.datacenters.nearest(cx.report, site);
         let meant = meant.map_or_else(String::new, |meant| format!("; did you mean `{meant}`?"));

@@ -73,6 +73,10 @@ impl NameTable {
         self.sorted.get(id)
     }
 
+    pub fn iter(&self) -> impl Iterator<Item = &Name> {
+        self.sorted.iter()
+    }
+
     pub fn has(&self, name: &str) -> bool {
         self.ids.contains_key(name)
     }
@@ -106,8 +110,9 @@ impl NameTable {
 impl Names {
     pub fn collect(report: &mut Report, document: &Table) -> Names {
         let keys = |section: &str| -> Vec<(Name, Place)> {
-            let table = document.get(section).and_then(Node::table);
-            table.map_or_else(Vec::new, |t| t.entries.iter().map(|e| (Name::from(&*e.key), e.place)).collect())
+            // What is no table was reported by the walk and becomes no object.
+            let objects = super::section(document, section).into_iter();
+            objects.map(|(name, place, _)| (Name::from(name), place)).collect()
         };
         let mut simple = |what, section| NameTable::build(report, what, keys(section));
         let servers = simple("server", "server");
@@ -180,9 +185,9 @@ fn members(document: &Table) -> Vec<(Name, Place)> {
     let mut names = Vec::new();
     for (group, _, table) in super::section(document, "service_group") {
         let members = table.get("member").and_then(Node::table);
-        for entry in members.map_or(&[][..], |members| &members.entries[..]) {
-            names.push((format!("{group}/{}", entry.key).into(), entry.place));
-        }
+        let entries = members.map_or(&[][..], |members| &members.entries[..]).iter();
+        let tables = entries.filter(|entry| entry.node.table().is_some());
+        names.extend(tables.map(|entry| (format!("{group}/{}", entry.key).into(), entry.place)));
     }
     names
 }

@@ -10,7 +10,7 @@ use crate::config::pair::{GeneratedScenario, PairSpec, derived_loss_hold, genera
 use crate::model::check::Schedule;
 use crate::model::condition::Signal;
 use crate::model::id::{DatacenterId, Name, ScenarioId};
-use crate::model::scenario::{AfterMaintenance, Datacenter, Pair, PairPlace, PairScenario};
+use crate::model::scenario::{AfterMaintenance, Datacenter, Direction, Pair, PairPlace, PairScenario};
 
 /// A scenario that the pair makes, before its terms are resolved.
 pub struct Generated<'d> {
@@ -79,6 +79,7 @@ fn pair(
             .find(cx.report, node.text()?, node.place, object.path.key(key))
             .map(DatacenterId::from_index)
     };
+    let defaults = cx.defaults("scenario");
     let active = site(cx, "active");
     let backup = site(cx, "backup");
     let mut scenarios = Vec::with_capacity(4);
@@ -92,7 +93,7 @@ fn pair(
             place,
             scenario: ScenarioId::from_index(id.unwrap_or(0)),
             own: own.is_some(),
-            overrides: replaced.map(|(table, _)| table.to_toml().into()),
+            overrides: own.is_none().then(|| replaced_fields(replaced.map(|(table, _)| table), defaults)).flatten(),
         });
     }
     let (active, backup) = (active?, backup?);
@@ -152,6 +153,17 @@ fn pair(
         scenarios: scenarios.try_into().ok()?,
     };
     Some((pair, spec))
+}
+
+/// What the configuration says about a generated scenario, the defaults for all scenarios included: a rendered model has
+/// no defaults any more.
+fn replaced_fields(own: Option<&Table>, defaults: Option<&Table>) -> Option<Name> {
+    let fields = match (own, defaults) {
+        (Some(own), Some(defaults)) => own.over(defaults, &Direction::BOTH.map(Direction::word)),
+        (Some(fields), None) | (None, Some(fields)) => fields.clone(),
+        (None, None) => return None,
+    };
+    (!fields.entries.is_empty()).then(|| fields.to_toml().into())
 }
 
 /// The loss hold from the schedules of the signals used; a signal without its list never becomes known.

@@ -110,12 +110,11 @@ pub fn all(cx: &mut Context<'_>, vservers: &[Vserver]) -> Vec<Rule> {
     for (name, place, table) in cx.section("rule") {
         let object = Object::new(table, None, section.key(name), place);
         let Some(rule) = rule(cx, &object, name, vservers) else { continue };
-        if object.own("priority").is_some() && object.int::<u32>("priority").is_some() {
-            if let Some(other) = taken.insert((rule.vserver, rule.priority), name) {
-                let why =
-                    format!("{} is the priority of the rule `{other}` of the same vserver already", rule.priority);
-                object.wrong(cx.report, "priority", why);
-            }
+        if object.int::<u32>("priority").is_some()
+            && let Some(other) = taken.insert((rule.vserver, rule.priority), name)
+        {
+            let why = format!("{} is the priority of the rule `{other}` of the same vserver already", rule.priority);
+            object.wrong(cx.report, "priority", why);
         }
         rules.push(rule);
     }
@@ -205,7 +204,7 @@ fn redirect(cx: &mut Context<'_>, action: &Object<'_>) -> Option<Action> {
     let (table, place) = action.inner("redirect")?;
     let inner = Object::new(table, None, action.path.key("redirect"), place);
     let status: u16 = inner.int("status").unwrap_or(302);
-    if ![301, 302, 303, 307, 308].contains(&status) {
+    if (304..307).contains(&status) {
         inner.wrong(cx.report, "status", format!("{status} is none of 301, 302, 303, 307, 308"));
     }
     let location: Name = inner.text("location")?.into();

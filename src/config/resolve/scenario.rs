@@ -1,5 +1,6 @@
 //! Scenarios: the operator's own, and those generated for pairs with their replaced fields.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use super::Context;
@@ -29,8 +30,15 @@ pub fn all(cx: &mut Context<'_>, generated: Vec<Generated<'_>>) -> Vec<Scenario>
         let object = Object::new(table, cx.defaults("scenario"), pair.key(made.terms.place.word()), place);
         scenarios.push(scenario(cx, &object, made.name.clone(), Some(&made)));
     }
-    scenarios.sort_by(|a, b| a.name.cmp(&b.name));
-    scenarios
+    // One for each name, also where a pair could not make its scenarios: ids must fit for the checks that follow.
+    let mut by_name: HashMap<Name, Scenario> = scenarios.into_iter().map(|s| (s.name.clone(), s)).collect();
+    let names: Vec<Name> = cx.names.scenarios.iter().cloned().collect();
+    let nothing = Object::new(&NOTHING, None, Path::Root, Place::default());
+    let mut made = Vec::with_capacity(names.len());
+    for name in names {
+        made.push(by_name.remove(&name).unwrap_or_else(|| scenario(cx, &nothing, name, None)));
+    }
+    made
 }
 
 fn scenario(cx: &mut Context<'_>, object: &Object<'_>, name: Name, made: Option<&Generated<'_>>) -> Scenario {

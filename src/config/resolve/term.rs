@@ -36,7 +36,10 @@ pub fn condition(cx: &mut Context<'_>, node: &Node, path: Path<'_>, scope: Scope
         _ => {}
     }
     let mut seen: HashSet<Vec<Arc<str>>> = HashSet::new();
-    for (place, group) in &groups {
+    for (place, group, whole) in &groups {
+        if !whole {
+            continue;
+        }
         let mut terms: Vec<Arc<str>> = group.terms.iter().map(|term| term.text.clone()).collect();
         terms.sort();
         if !seen.insert(terms) {
@@ -44,9 +47,10 @@ pub fn condition(cx: &mut Context<'_>, node: &Node, path: Path<'_>, scope: Scope
             cx.report.error(*place, path, what);
         }
     }
-    Condition { groups: groups.into_iter().map(|(_, group)| group).collect() }
+    Condition { groups: groups.into_iter().map(|(_, group, _)| group).collect() }
 }
 
+/// A group, and whether all of its terms could be read.
 fn group(
     cx: &mut Context<'_>,
     name: Option<&str>,
@@ -54,7 +58,7 @@ fn group(
     place: Place,
     path: Path<'_>,
     scope: Scope,
-) -> Option<(Place, Group)> {
+) -> Option<(Place, Group, bool)> {
     let items = list.list()?;
     if items.is_empty() {
         cx.report.error(place, path, format!("{path}: a group without terms would always be true; leave it out"));
@@ -79,7 +83,8 @@ fn group(
     }
     let made: String = terms.iter().map(|term| &*term.text).collect::<Vec<_>>().join(", ");
     let group_name = name.map_or_else(|| made.as_str().into(), |name| name.into());
-    Some((place, Group { name: group_name, named: name.is_some(), terms }))
+    let whole = terms.len() == items.len();
+    Some((place, Group { name: group_name, named: name.is_some(), terms }, whole))
 }
 
 fn plain(term: &Term) -> bool {
@@ -93,7 +98,7 @@ pub fn term(cx: &mut Context<'_>, text: &str, place: Place, path: Path<'_>, scop
         Err(error) => {
             if !text.is_empty() {
                 let what = format!("{path}: `{text}`: {}", error.what);
-                cx.report.error_meant(place, path, what, error.did_you_mean);
+                cx.report.error_meant(place, path, what, error.did_you_mean.filter(|meant| meant != text));
             }
             return None;
         }

@@ -173,10 +173,11 @@ fn persistence(cx: &mut Context<'_>, object: &Object<'_>, protocol: Protocol) ->
                 prefix_v6: inner.int("prefix_v6").unwrap_or(128),
             }
         }
-        _ => {
+        "NONE" => {
             inner.only(cx.report, &["timeout", "cookie_name", "prefix_v4", "prefix_v6"], "for NONE");
             return None;
         }
+        _ => return None,
     };
     Some(Persistence { kind, timeout })
 }
@@ -189,10 +190,11 @@ fn spillover(cx: &mut Context<'_>, object: &Object<'_>) -> Option<Spillover> {
             inner.require(cx.report, "threshold");
             Some(Spillover::Health { threshold: inner.int("threshold").unwrap_or(1) })
         }
-        _ => {
+        "NONE" => {
             inner.only(cx.report, &["threshold"], "for NONE");
             None
         }
+        _ => None,
     }
 }
 

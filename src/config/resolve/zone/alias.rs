@@ -16,7 +16,7 @@ pub fn conflicts<'m>(fixed: &[RecordType], rrsets: &[&'m Rrset]) -> Vec<(&'m Rrs
     let aliases = |rrset: &Rrset| rrset.records.iter().any(|r| r.enabled && r.rtype == RecordType::CNAME);
     for rrset in rrsets {
         if aliases(rrset) {
-            if let Some(other) = fixed.iter().find(|rtype| !is_meta(**rtype)) {
+            if let Some(other) = fixed.iter().filter(|rtype| !is_meta(**rtype)).min() {
                 found.push((
                     *rrset,
                     format!("a CNAME cannot stand beside the {other} record of its owner in the zone text"),
