@@ -5,6 +5,7 @@ pub mod apply;
 pub mod clock;
 pub mod command;
 pub mod core;
+pub mod delta;
 pub mod disk;
 pub mod journal;
 pub mod reactor;

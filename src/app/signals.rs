@@ -4,7 +4,8 @@ use std::io;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::control::{Command, Handle};
+use crate::config::Severity;
+use crate::control::{Command, Handle, Refusal};
 
 /// The signals that end the process.
 pub(super) struct StopSignals {
@@ -43,8 +44,8 @@ pub(super) fn reload_on_hangup(handle: Handle) -> io::Result<()> {
                     }
                     tracing::info!(changes = done.changes.len(), "configuration reloaded");
                 }
-                Err(crate::control::Refusal::BadConfig(problems)) => {
-                    for problem in &problems {
+                Err(Refusal::BadConfig(problems)) => {
+                    for problem in problems.iter().filter(|p| p.severity == Severity::Error) {
                         tracing::error!("reload: {problem}");
                     }
                     tracing::error!("configuration not reloaded: nothing was changed");

@@ -21,6 +21,7 @@ mod guard;
 mod log;
 mod names;
 mod publish;
+mod saving;
 
 use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;

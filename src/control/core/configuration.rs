@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::acts::{Reply, Waiting};
+use super::saving::SaveJob;
 use super::{Core, FileAccess, Output};
 use crate::config::diff::{Difference, DifferenceKind, diff};
 use crate::config::{Loaded, Problem, Severity, Source, edit, load, render};
@@ -43,8 +44,7 @@ pub enum ConfigJob {
         running: Arc<Model>,
         saved: Arc<Model>,
     },
-    /// Makes FILE mean `running`.
-    Save { path: PathBuf, text: String, hash: String, overrides: Vec<(String, String)>, files: FileAccess },
+    Save(SaveJob),
 }
 
 pub enum ConfigOutcome {
@@ -106,12 +106,17 @@ impl Core {
             Command::Reload if self.config.path.is_none() => return Err(no_file()),
             Command::Save => {
                 let path = self.config.path.clone().ok_or_else(no_file)?;
-                return Ok(self.config.unsaved.then(|| ConfigJob::Save {
-                    path,
-                    text: running_text(&self.sources, self.engine.model()),
-                    hash: self.config.hash.clone(),
-                    overrides: self.overrides.clone(),
-                    files: Arc::clone(&self.files),
+                return Ok(self.config.unsaved.then(|| {
+                    ConfigJob::Save(SaveJob {
+                        path,
+                        text: running_text(&self.sources, self.engine.model()),
+                        running: Arc::clone(self.engine.model()),
+                        hash: self.config.hash.clone(),
+                        saved: Arc::clone(&self.saved_model),
+                        saved_hash: self.config.saved_hash.clone(),
+                        overrides: self.overrides.clone(),
+                        files: Arc::clone(&self.files),
+                    })
                 }));
             }
             _ => None,
@@ -237,9 +242,7 @@ impl ConfigJob {
                     }))
                 }))
             }
-            ConfigJob::Save { path, text, hash, overrides, files } => {
-                ConfigOutcome::Saved(save_file(&path, &text, &hash, &overrides, &files))
-            }
+            ConfigJob::Save(job) => ConfigOutcome::Saved(job.run()),
         }
     }
 }
@@ -269,38 +272,6 @@ fn problem(file: &Name, what: String) -> Problem {
 fn read(path: Option<&Path>) -> Result<String, Refusal> {
     let path = path.ok_or_else(|| Refusal::Disk("there is no configuration file to read".to_owned()))?;
     save::read_text(path).map_err(|e| Refusal::Disk(format!("cannot read {}: {e}", path.display())))
-}
-
-/// Merges into the text of FILE, so that comments stay; makes sure that the result means what runs.
-fn save_file(
-    path: &Path,
-    running: &str,
-    hash: &str,
-    overrides: &[(String, String)],
-    files: &FileAccess,
-) -> Result<(String, Vec<String>), Refusal> {
-    let name: Name = path.display().to_string().into();
-    let means_the_same = |text: &str| {
-        let root = Source { path: Name::clone(&name), text: text.into() };
-        load(root, overrides, &**files).is_ok_and(|loaded| *loaded.hash == *hash)
-    };
-    let mut warnings = Vec::new();
-    let merged = save::read_text(path).ok().and_then(|old| edit::merge(&old, running).ok());
-    let text = match merged.filter(|text| means_the_same(text)) {
-        Some(merged) => merged,
-        None if means_the_same(running) => {
-            warnings.push(format!("{name} was written anew: its comments could not be kept"));
-            running.to_owned()
-        }
-        None => {
-            return Err(Refusal::Conflict(format!(
-                "cannot save: what runs cannot be written to {name} so that it loads the same; is a file that it \
-                 includes changed? Compare with a reload's dry run"
-            )));
-        }
-    };
-    save::replace(path, &text).map_err(|e| Refusal::Disk(format!("cannot write {name}: {e}")))?;
-    Ok((text, warnings))
 }
 
 /// What runs, as one text: as it was given where it is one file, printed anew where it came from several.

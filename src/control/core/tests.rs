@@ -1,4 +1,5 @@
 mod bench;
+mod files;
 mod replay;
 
 use std::sync::atomic::Ordering;

@@ -42,14 +42,15 @@ struct Fragile {
     broken: Arc<AtomicBool>,
 }
 
-struct NoFiles;
+struct Folder(std::path::PathBuf);
 
-impl Files for NoFiles {
-    fn glob(&self, _pattern: &str) -> Result<Vec<String>, String> {
-        Ok(Vec::new())
+impl Files for Folder {
+    /// Patterns are plain names here.
+    fn glob(&self, pattern: &str) -> Result<Vec<String>, String> {
+        Ok(self.0.join(pattern).exists().then(|| pattern.to_owned()).into_iter().collect())
     }
     fn read(&self, path: &str) -> Result<String, String> {
-        Err(format!("{path} is not there"))
+        std::fs::read_to_string(self.0.join(path)).map_err(|e| e.to_string())
     }
 }
 
@@ -79,16 +80,29 @@ impl Bench {
         Bench::over(Box::new(store), found)
     }
 
+    /// With a configuration of its own, read from `path`.
+    pub fn with_file(path: &std::path::Path) -> Bench {
+        let text = std::fs::read_to_string(path).unwrap();
+        let root = Source { path: path.display().to_string().into(), text: text.into() };
+        let loaded = crate::config::load(root, &[], &Folder(path.parent().unwrap().to_owned())).unwrap();
+        Bench::begin(Box::new(Memory::new()), Found::default(), loaded, Some(path.to_owned()))
+    }
+
     fn over(inner: Box<dyn Store>, found: Found) -> Bench {
+        let text = Source { path: "box.toml".into(), text: "schema = 1\n".into() };
+        let loaded = Loaded { model: Arc::new(model()), warnings: Vec::new(), sources: vec![text], hash: "0".into() };
+        Bench::begin(inner, found, loaded, None)
+    }
+
+    fn begin(inner: Box<dyn Store>, found: Found, loaded: Loaded, path: Option<std::path::PathBuf>) -> Bench {
         let broken = Arc::new(AtomicBool::new(false));
         let store = Fragile { inner, broken: Arc::clone(&broken) };
         let journal = store.reader();
         let now = Now { tick: Tick(1_000), wall: Wall(1_800_000_000_000_000) };
         let (sender, events) = broadcast::channel(256);
-        let text = Source { path: "box.toml".into(), text: "schema = 1\n".into() };
-        let loaded = Loaded { model: Arc::new(model()), warnings: Vec::new(), sources: vec![text], hash: "0".into() };
-        let files: super::super::FileAccess = Arc::new(NoFiles);
-        let setup = Setup { loaded, found, path: None, overrides: Vec::new(), files, events: sender };
+        let folder = path.as_deref().and_then(std::path::Path::parent).unwrap_or(std::path::Path::new("."));
+        let files: super::super::FileAccess = Arc::new(Folder(folder.to_owned()));
+        let setup = Setup { loaded, found, path, overrides: Vec::new(), files, events: sender };
         let core = Core::start(now, setup);
         let mut bench = Bench { core, now, broken, hangs: false, events, queue: Queue::new(Box::new(store)), journal };
         bench.outputs();
@@ -163,7 +177,7 @@ impl Bench {
             if outputs.is_empty() {
                 return;
             }
-            let mut wrote = false;
+            let (mut wrote, mut jobs) = (false, Vec::new());
             for output in outputs {
                 match output {
                     Output::Disk(ToDisk::Write(order)) => {
@@ -173,8 +187,13 @@ impl Bench {
                     Output::Answer(answer) => {
                         let _ = answer.to.send(answer.result);
                     }
+                    Output::Config(job) => jobs.push(job),
                     _ => {}
                 }
+            }
+            for job in jobs {
+                self.core.handle(self.now, Input::Config(job.run()));
+                self.core.settle(self.now);
             }
             if wrote && !self.hangs {
                 self.write();

@@ -1,0 +1,120 @@
+//! The configuration and its FILE.
+
+use std::fs;
+use std::path::PathBuf;
+
+use super::bench::Bench;
+use crate::control::command::{Command, Done, Format, Refusal};
+
+const BOX: &str = r#"# ours
+schema = 1
+[service.web1]   # the first
+type = "HTTP"
+address = "127.0.0.1:8001"
+[vserver.web]
+type = "HTTP"
+address = "127.0.0.1:0"
+services = ["web1"]
+"#;
+
+fn world() -> (tempfile::TempDir, PathBuf, Bench) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("box.toml");
+    fs::write(&path, BOX).unwrap();
+    let bench = Bench::with_file(&path);
+    (dir, path, bench)
+}
+
+fn run(bench: &mut Bench, command: Command) -> Result<Done, Refusal> {
+    bench.command(command).try_recv().expect("answered at once")
+}
+
+fn apply(bench: &mut Bench, text: &str, dry_run: bool) -> Result<Done, Refusal> {
+    run(bench, Command::ApplyConfig { text: text.to_owned(), format: Format::Toml, dry_run })
+}
+
+fn status(bench: &mut Bench) -> (bool, bool) {
+    bench.read(|w| (w.config.unsaved, w.config.hash == w.config.saved_hash)).unwrap()
+}
+
+/// What runs as its canonical printing, changed: what `GET /config`, an edit and `PUT /config` come to.
+fn edited(bench: &mut Bench, from: &str, to: &str) -> String {
+    let text = bench.read(|w| crate::config::render::render(w.model)).unwrap();
+    assert!(text.contains(from), "{text}");
+    text.replacen(from, to, 1)
+}
+
+#[test]
+fn what_is_applied_runs_and_is_unsaved_until_it_is_saved() {
+    let (_dir, path, mut bench) = world();
+    let text = edited(&mut bench, "max_client = 0", "max_client = 7");
+    assert_eq!(apply(&mut bench, &text, true).unwrap().changes, ["service web1: changed (max_client: 0 → 7)"]);
+    assert_eq!(status(&mut bench), (false, true), "a dry run changes nothing");
+    apply(&mut bench, &text, false).unwrap();
+    assert_eq!(bench.read(|w| w.model.services[0].settings.max_client), Some(7));
+    assert_eq!(status(&mut bench), (true, false));
+
+    assert_eq!(run(&mut bench, Command::Save).unwrap().warnings, Vec::<String>::new());
+    assert_eq!(status(&mut bench), (false, true));
+    let expected = BOX.replace("address = \"127.0.0.1:8001\"\n", "address = \"127.0.0.1:8001\"\nmax_client = 7\n");
+    assert_eq!(fs::read_to_string(&path).unwrap(), expected, "only what changed, and the comments stay");
+    assert_eq!(fs::read_to_string(path.with_extension("toml.1")).unwrap(), BOX);
+    assert!(run(&mut bench, Command::Reload).unwrap().changes.is_empty());
+}
+
+#[test]
+fn a_bad_configuration_changes_nothing() {
+    let (_dir, path, mut bench) = world();
+    assert!(matches!(apply(&mut bench, "schema = 1\nnope = 1\n", false), Err(Refusal::BadConfig(_))));
+    fs::write(&path, "schema = ").unwrap();
+    assert!(matches!(run(&mut bench, Command::Reload), Err(Refusal::BadConfig(_))));
+    fs::remove_file(&path).unwrap();
+    assert!(matches!(run(&mut bench, Command::Reload), Err(Refusal::Disk(_))));
+    assert_eq!(status(&mut bench), (false, true));
+    assert_eq!(bench.read(|w| w.model.services.len()), Some(1));
+}
+
+#[test]
+fn a_reload_says_which_unsaved_changes_it_drops() {
+    let (_dir, path, mut bench) = world();
+    let text = edited(&mut bench, "max_client = 0", "max_client = 7");
+    apply(&mut bench, &text, false).unwrap();
+    fs::write(&path, BOX.replace("8001", "8002")).unwrap();
+    let done = run(&mut bench, Command::Reload).unwrap();
+    assert!(
+        done.warnings.iter().any(|w| w == "unsaved change dropped: service web1: changed (max_client: 0 → 7)"),
+        "{:?}",
+        done.warnings
+    );
+    assert_eq!(bench.read(|w| (w.model.services[0].port, w.model.services[0].settings.max_client)), Some((8002, 0)));
+    assert_eq!(status(&mut bench), (false, true));
+}
+
+#[test]
+fn a_save_over_a_file_that_somebody_else_changed_keeps_and_names_that_version() {
+    let (_dir, path, mut bench) = world();
+    let text = edited(&mut bench, "max_client = 0", "max_client = 7");
+    apply(&mut bench, &text, false).unwrap();
+    let theirs = BOX.replace("8001", "8002");
+    fs::write(&path, &theirs).unwrap();
+    let done = run(&mut bench, Command::Save).unwrap();
+    assert!(done.warnings[0].contains("was changed since it was read"), "{:?}", done.warnings);
+    assert_eq!(fs::read_to_string(path.with_extension("toml.1")).unwrap(), theirs);
+    assert!(run(&mut bench, Command::Reload).unwrap().changes.is_empty(), "FILE means what runs");
+}
+
+#[test]
+fn a_save_of_what_stands_in_an_include_says_that_it_moves() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("box.toml");
+    let (root, rest) = BOX.split_at(BOX.find("[service").unwrap());
+    fs::write(&path, format!("{root}include = [\"apps.toml\"]\n")).unwrap();
+    fs::write(dir.path().join("apps.toml"), rest).unwrap();
+    let mut bench = Bench::with_file(&path);
+    let text = edited(&mut bench, "max_client = 0", "max_client = 7");
+    apply(&mut bench, &text, false).unwrap();
+    let done = run(&mut bench, Command::Save).unwrap();
+    assert!(done.warnings.iter().any(|w| w.contains("no longer includes other files")), "{:?}", done.warnings);
+    assert!(run(&mut bench, Command::Reload).unwrap().changes.is_empty());
+    assert_eq!(bench.read(|w| w.model.services[0].settings.max_client), Some(7));
+}
