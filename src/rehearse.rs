@@ -1,9 +1,29 @@
 //! L5: the engine and the pure answers in virtual time.
+//!
+//! The engine decides and is told the time, so what it would do can be tried without waiting for it: a *script* of
+//! events ([`script`]) is played to a *world* ([`world`]), which is an engine with checks that do what the script says.
+//! [`test()`] judges the expectations in the script, so that a runbook becomes a test; [`simulate()`] prints the same
+//! walk as a timeline; [`replay()`] plays the journal of a real appliance and compares; [`explain`] says why an answer
+//! is what it is.
 
 pub mod explain;
+pub mod files;
+pub mod script;
+pub mod world;
+
+mod judge;
+mod junit;
+mod simulate;
+mod test;
+mod timeline;
+mod walk;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+
+pub use simulate::{simulate, timeline_of};
+pub use test::{Prepared, prepare, test};
+pub use walk::{Failure, Walk, walk};
 
 /// How `test` reports.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -12,25 +32,14 @@ pub struct TestOptions {
     pub junit: Option<PathBuf>,
 }
 
-/// Runs event scripts with expectations through the engine in virtual time. 1 with a difference.
-pub fn test(paths: &[PathBuf], options: &TestOptions) -> ExitCode {
-    let _ = (paths, options);
-    absent("test")
-}
-
-/// The same walk, printed as a timeline instead of judged.
-pub fn simulate(config: &Path, events: &Path) -> ExitCode {
-    let _ = (config, events);
-    absent("simulate")
-}
-
 /// Runs the journal of a state directory through the engine and compares. 0 when chain and commits agree.
 pub fn replay(state_dir: &Path) -> ExitCode {
     let _ = state_dir;
-    absent("replay")
+    fail("replay", "not available in this build")
 }
 
-fn absent(command: &str) -> ExitCode {
-    eprintln!("bascule {command}: not available in this build");
+/// Says what went wrong, on stderr, and fails.
+fn fail(command: &str, what: &str) -> ExitCode {
+    eprintln!("bascule {command}: {what}");
     ExitCode::FAILURE
 }

@@ -1,0 +1,153 @@
+//! `bascule test`: scripts with expectations, judged.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use super::script::{self, Script};
+use super::walk::{Failure, Walk, check_names, walk};
+use super::{TestOptions, fail, files, junit, timeline};
+use crate::model::Model;
+
+/// How deep folders are searched.
+const DEPTH_MOST: usize = 16;
+
+/// A script with its configuration, names checked.
+#[derive(Debug)]
+pub struct Prepared {
+    pub script: Script,
+    pub model: Arc<Model>,
+    folder: PathBuf,
+}
+
+/// What became of one file.
+#[derive(Debug)]
+pub(super) struct Tested {
+    pub path: PathBuf,
+    /// Errors: the script or its configuration has problems, a line each.
+    pub result: Result<Walk, Vec<String>>,
+}
+
+/// Runs event scripts with expectations through the engine in virtual time. A path is a script, or a folder with
+/// scripts (`*.events`) in it. 1 with a difference or a problem.
+pub fn test(paths: &[PathBuf], options: &TestOptions) -> ExitCode {
+    let scripts = match find(paths) {
+        Ok(scripts) => scripts,
+        Err(what) => return fail("test", &what),
+    };
+    let tested: Vec<Tested> = scripts.iter().map(|path| run(path)).collect();
+    for tested in &tested {
+        print!("{}", report(tested));
+    }
+    let failed = tested.iter().filter(|tested| !tested.is_good()).count();
+    let expectations: usize = tested.iter().map(Tested::expectations).sum();
+    println!("{}, {}, {failed} failed", counted(tested.len(), "script"), counted(expectations, "expectation"));
+    if let Some(path) = &options.junit
+        && let Err(error) = std::fs::write(path, junit::report(&tested))
+    {
+        return fail("test", &format!("cannot write {}: {error}", path.display()));
+    }
+    if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// One script, walked.
+pub(super) fn run(path: &Path) -> Tested {
+    let result = prepare(path, None)
+        .map(|prepared| walk(&prepared.script, &prepared.model, &|file| prepared.reload(file), false));
+    Tested { path: path.to_owned(), result }
+}
+
+/// Reads a script and the configuration it speaks of (`config`, else what it names, else the file beside it), and
+/// checks every name. Errors: everything that is wrong, a line each.
+pub fn prepare(path: &Path, config: Option<&Path>) -> Result<Prepared, Vec<String>> {
+    let shown = path.display().to_string();
+    let text = files::read_text(path).map_err(|e| vec![format!("{shown}: cannot be read: {e}")])?;
+    let place = |wrong: &script::Wrong| format!("{shown}:{}: {}", wrong.line, wrong.what);
+    let script = script::parse(&shown, &text).map_err(|wrong| wrong.iter().map(place).collect::<Vec<_>>())?;
+    let folder = path.parent().map(Path::to_owned).unwrap_or_default();
+    let config = match (config, &script.config) {
+        (Some(config), _) => config.to_owned(),
+        (None, Some(named)) => folder.join(named),
+        (None, None) => path.with_extension("toml"),
+    };
+    let model = files::load(&config)?.model;
+    let prepared = Prepared { script, model, folder };
+    let wrong = check_names(&prepared.script, &prepared.model, &|file| prepared.reload(file));
+    if wrong.is_empty() { Ok(prepared) } else { Err(wrong.iter().map(place).collect()) }
+}
+
+fn find(paths: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
+    let mut scripts = Vec::new();
+    for path in paths {
+        if !path.is_dir() {
+            scripts.push(path.clone());
+            continue;
+        }
+        let before = scripts.len();
+        search(path, DEPTH_MOST, &mut scripts).map_err(|e| format!("cannot read {}: {e}", path.display()))?;
+        if scripts.len() == before {
+            return Err(format!("{} has no scripts (*.events)", path.display()));
+        }
+    }
+    if scripts.is_empty() { Err("name a script or a folder with scripts (*.events)".into()) } else { Ok(scripts) }
+}
+
+fn search(folder: &Path, depth: usize, scripts: &mut Vec<PathBuf>) -> std::io::Result<()> {
+    let mut entries: Vec<PathBuf> =
+        std::fs::read_dir(folder)?.map(|entry| entry.map(|e| e.path())).collect::<Result<_, _>>()?;
+    entries.sort();
+    for path in entries {
+        if path.is_dir() && depth > 0 {
+            search(&path, depth - 1, scripts)?;
+        } else if path.extension().is_some_and(|extension| extension == "events") {
+            scripts.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn report(tested: &Tested) -> String {
+    let path = tested.path.display();
+    match &tested.result {
+        Err(problems) => problems.iter().map(|line| format!("{line}\n")).collect(),
+        Ok(_) if tested.is_good() => format!("{path}: {} met\n", counted(tested.expectations(), "expectation")),
+        Ok(walk) => walk.failures().map(|failure| difference(&path.to_string(), failure)).collect(),
+    }
+}
+
+/// Where, what was expected, what was so instead, and what had happened before.
+pub(super) fn difference(path: &str, failure: &Failure) -> String {
+    let Failure { line, expected, got, at, before } = failure;
+    let mut text = format!("{path}:{line}: {expected}\n");
+    text += &format!("  expected  {}\n", expected.trim_start_matches("expect "));
+    text += &format!("  got       {got}\n  at        {}\n", timeline::stamp(*at));
+    for (index, line) in before.iter().enumerate() {
+        text += &format!("  {}  {line}\n", if index == 0 { "before  " } else { "        " });
+    }
+    text
+}
+
+fn counted(n: usize, what: &str) -> String {
+    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
+}
+
+// === impl Prepared ===
+
+impl Prepared {
+    /// The configuration that a `reload` of the script names.
+    pub fn reload(&self, file: &str) -> Result<Arc<Model>, String> {
+        files::load(&self.folder.join(file)).map(|loaded| loaded.model).map_err(|lines| lines.join("\n"))
+    }
+}
+
+// === impl Tested ===
+
+impl Tested {
+    pub fn is_good(&self) -> bool {
+        self.result.as_ref().is_ok_and(|walk| walk.failures().next().is_none())
+    }
+
+    fn expectations(&self) -> usize {
+        self.result.as_ref().map_or(0, |walk| walk.verdicts.len())
+    }
+}
