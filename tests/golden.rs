@@ -2,3 +2,5 @@
 
 #[path = "golden/config.rs"]
 mod config;
+#[path = "golden/profiles.rs"]
+mod profiles;

@@ -253,6 +253,7 @@ impl World {
     fn one_step(&mut self, input: Input, results: &mut VecDeque<GuardResult>) {
         let mut effects = std::mem::take(&mut self.effects);
         self.engine.step(self.now, input, &mut effects);
+        self.check_invariants(&effects);
         for effect in effects.drain(..) {
             match effect {
                 Effect::Probe { check, due } => self.order_sample(check, due),
@@ -273,7 +274,12 @@ impl World {
             }
         }
         self.effects = effects;
-        if cfg!(debug_assertions) && self.view().generation > 0 {
+    }
+
+    /// In debug builds, after every step that changed something.
+    fn check_invariants(&self, effects: &[Effect]) {
+        let is_change = |effect: &Effect| !matches!(effect, Effect::Probe { .. });
+        if cfg!(debug_assertions) && self.view().generation > 0 && effects.iter().any(is_change) {
             let broken = invariant::check(&self.engine);
             assert!(broken.is_empty(), "the engine breaks its own rules:\n{}", broken.join("\n"));
         }

@@ -101,8 +101,12 @@ impl World {
     }
 
     pub(super) fn publish(&mut self) {
+        if self.view().generation == 0 {
+            // Nothing is adopted yet.
+            return;
+        }
         self.decide_readiness();
-        if !self.published.is_due || self.view().generation == 0 {
+        if !self.published.is_due {
             return;
         }
         let published = &mut self.published;
