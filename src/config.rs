@@ -29,6 +29,7 @@ use sha2::{Digest, Sha256};
 use crate::model::Model;
 use crate::model::id::Name;
 use crate::model::scenario::Secret;
+use crate::model::zone::ZoneText;
 
 pub use problem::{Problem, Severity};
 
@@ -84,9 +85,16 @@ pub fn load(root: Source, overrides: &[(String, String)], files: &dyn Files) -> 
     Ok(Loaded { model: Arc::new(model), warnings, sources, hash })
 }
 
-/// Of the canonical text: two configurations that mean the same have the same hash, however they are written.
+/// Of the canonical text, and of the zone files that it names: two configurations that mean the same have the same hash,
+/// however they are written.
 pub fn hash(model: &Model) -> Name {
-    let digest = Sha256::digest(render::render(model).as_bytes());
+    let mut hasher = Sha256::new_with_prefix(render::render(model));
+    for zone in &model.zones {
+        if let Some(ZoneText::File { text, .. }) = &zone.text {
+            hasher.update(text.as_bytes());
+        }
+    }
+    let digest = hasher.finalize();
     let mut hex = String::with_capacity(64);
     for byte in digest {
         let _ = write!(hex, "{byte:02x}");

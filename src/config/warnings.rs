@@ -157,7 +157,7 @@ fn blind(group: &Group, own_site: impl Fn(&Subject) -> bool) -> bool {
     group.terms.iter().any(|term| term.negated && health(term)) && !group.terms.iter().any(sees)
 }
 
-/// A signal of this box without its list is unknown for ever.
+/// A signal of this box without its list is unknown for ever, and so is what another site sees: nothing tells it here.
 fn unknown_signals(cx: &mut Warnings<'_>, id: ScenarioId) {
     let model = cx.model;
     let scenario = model.scenario(id);
@@ -166,7 +166,12 @@ fn unknown_signals(cx: &mut Warnings<'_>, id: ScenarioId) {
     }
     let mut seen = HashSet::new();
     for term in scenario.directions.iter().flat_map(|rules| rules.when.terms()) {
-        let Subject::Datacenter { datacenter, signal, observer: None } = &term.subject else { continue };
+        let Subject::Datacenter { datacenter, signal, observer } = &term.subject else { continue };
+        if let Some(observer) = observer {
+            let what = format!("`{}` is never known: this build has no link to `{observer}`", term.text);
+            cx.warn_scenario(id, &what);
+            continue;
+        }
         let site = &model.datacenters[datacenter.index()];
         let missing = match signal {
             Signal::Wan => site.wan.is_none(),
@@ -188,6 +193,16 @@ fn unknown_signals(cx: &mut Warnings<'_>, id: ScenarioId) {
 
 fn datacenters(cx: &mut Warnings<'_>) {
     let model = cx.model;
+    for pair in &model.pairs {
+        let witness = pair.witness.as_deref().filter(|witness| model.appliance.site.as_deref() != Some(witness));
+        if let Some(witness) = witness {
+            let what = format!(
+                "this build has no link to `{witness}`, so what it sees is never known; except for maintenance the pair \
+                 stays where it is until somebody moves it"
+            );
+            cx.warn("datacenter_pair", &pair.name, Some("witness"), &what);
+        }
+    }
     let paired: HashSet<usize> = model.pairs.iter().flat_map(|p| [p.active.index(), p.backup.index()]).collect();
     let alone: Vec<&str> =
         (0..model.datacenters.len()).filter(|i| !paired.contains(i)).map(|i| &*model.datacenters[i].name).collect();
