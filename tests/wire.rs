@@ -10,5 +10,7 @@ mod probe;
 mod l4;
 #[path = "wire/l7.rs"]
 mod l7;
+#[path = "wire/whole.rs"]
+mod whole;
 #[path = "wire/world.rs"]
 mod world;

@@ -1,0 +1,10 @@
+//! The program as a process: real back ends that are killed, a real appliance that is killed, real clients.
+
+#[path = "whole/box_under_test.rs"]
+mod box_under_test;
+#[path = "whole/drains.rs"]
+mod drains;
+#[path = "whole/failover.rs"]
+mod failover;
+#[path = "whole/kills.rs"]
+mod kills;

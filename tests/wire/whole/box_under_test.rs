@@ -1,0 +1,290 @@
+//! A process of the program with its state directory, and back ends that are processes too.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+/// The state of a running appliance; it is killed when dropped.
+pub struct Box {
+    pub dir: tempfile::TempDir,
+    child: Option<Child>,
+    pub admin: SocketAddr,
+    ready: Value,
+}
+
+/// `bascule demo-backend` on a port of its own.
+pub struct Backend {
+    child: Option<Child>,
+    pub address: SocketAddr,
+    name: String,
+}
+
+/// An HTTP answer.
+#[derive(Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub head: String,
+    pub body: String,
+}
+
+/// A port that was free a moment ago.
+pub fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a free port").port()
+}
+
+/// Waits for `what` at most `limit`; answers how long it took.
+pub fn within(limit: Duration, what: &str, mut holds: impl FnMut() -> bool) -> Duration {
+    let start = Instant::now();
+    while !holds() {
+        assert!(start.elapsed() < limit, "not within {limit:?}: {what}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    start.elapsed()
+}
+
+// === impl Box ===
+
+impl Box {
+    /// Starts with `config`; `admin.listen` is set to a free port.
+    pub fn start(config: &str) -> Box {
+        let dir = tempfile::tempdir().expect("a folder");
+        std::fs::write(dir.path().join("box.toml"), config).expect("the configuration is written");
+        let admin = SocketAddr::from(([127, 0, 0, 1], 0));
+        let mut started = Box { dir, child: None, admin, ready: Value::Null };
+        started.start_again();
+        started
+    }
+
+    /// Starts the process on the same state directory.
+    pub fn start_again(&mut self) {
+        self.spawn();
+        let ready = self.path("ready.json");
+        within(Duration::from_secs(20), "the appliance is ready", || {
+            let child = self.child.as_mut().expect("it was started");
+            assert!(child.try_wait().expect("it can be asked").is_none(), "it ended: {}", self.log());
+            ready.exists()
+        });
+        self.ready = serde_json::from_str(&std::fs::read_to_string(ready).expect("the ready file")).expect("JSON");
+        self.admin = self.ready["admin"].as_str().and_then(|a| a.parse().ok()).expect("the admin address");
+    }
+
+    /// Starts the process and does not wait for it.
+    pub fn spawn(&mut self) {
+        assert!(self.child.is_none());
+        let _ = std::fs::remove_file(self.path("ready.json"));
+        let log = std::fs::OpenOptions::new().create(true).append(true).open(self.path("log")).expect("a log");
+        let child = Command::new(env!("CARGO_BIN_EXE_bascule"))
+            .arg("run")
+            .arg("--config")
+            .arg(self.path("box.toml"))
+            .arg("--state")
+            .arg(self.path("state"))
+            .arg("--ready-file")
+            .arg(self.path("ready.json"))
+            .args(["--set", "admin.listen=127.0.0.1:0", "--drain", "2s"])
+            .stdout(log.try_clone().expect("a handle"))
+            .stderr(log)
+            .spawn()
+            .expect("the program starts");
+        self.child = Some(child);
+    }
+
+    /// `kill -9`.
+    pub fn kill(&mut self) {
+        let mut child = self.child.take().expect("it runs");
+        child.kill().expect("it can be killed");
+        child.wait().expect("it is gone");
+    }
+
+    /// SIGTERM; answers its exit status.
+    pub fn stop(&mut self) -> i32 {
+        let mut child = self.child.take().expect("it runs");
+        self.signal_to(child.id(), "TERM");
+        child.wait().expect("it ends").code().expect("it ends by itself")
+    }
+
+    pub fn signal(&self, signal: &str) {
+        self.signal_to(self.child.as_ref().expect("it runs").id(), signal);
+    }
+
+    fn signal_to(&self, pid: u32, signal: &str) {
+        let kill = Command::new("kill").arg(format!("-{signal}")).arg(pid.to_string()).status();
+        assert!(kill.expect("kill is there").success());
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(self.path("log")).unwrap_or_default()
+    }
+
+    pub fn vip(&self, vserver: &str) -> SocketAddr {
+        self.ready["vservers"][vserver].as_str().and_then(|a| a.parse().ok()).expect("the VIP is bound")
+    }
+
+    pub fn dns(&self) -> SocketAddr {
+        self.ready["dns"][0].as_str().and_then(|a| a.parse().ok()).expect("DNS listens")
+    }
+
+    pub fn get(&self, path: &str) -> Value {
+        let answer = http(self.admin, "GET", &format!("/api/v1{path}"), "", &[]).expect("the API answers");
+        assert_eq!(answer.status, 200, "{path}: {}", answer.body);
+        serde_json::from_str(&answer.body).expect("JSON")
+    }
+
+    /// Sends JSON; answers the status and the body.
+    pub fn send(&self, method: &str, path: &str, body: &str) -> (u16, Value) {
+        let fields = [("Content-Type", "application/json")];
+        let answer = http(self.admin, method, &format!("/api/v1{path}"), body, &fields).expect("the API answers");
+        (answer.status, serde_json::from_str(&answer.body).unwrap_or(Value::Null))
+    }
+
+    /// An act that must be accepted.
+    pub fn act(&self, method: &str, path: &str, body: &str) -> Value {
+        let (status, answer) = self.send(method, path, body);
+        assert_eq!(status, 200, "{method} {path}: {answer}");
+        answer
+    }
+
+    pub fn service_state(&self, name: &str) -> String {
+        self.get(&format!("/services/{name}"))["state"].as_str().expect("a word").to_owned()
+    }
+
+    pub fn expect_service(&self, name: &str, state: &str, limit: Duration) {
+        within(limit, &format!("{name} is {state}"), || self.service_state(name) == state);
+    }
+
+    /// Runs the program beside the appliance, for instance `replay`.
+    pub fn run(&self, arguments: &[&str]) -> (i32, String) {
+        let output = Command::new(env!("CARGO_BIN_EXE_bascule")).args(arguments).output().expect("the program starts");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        (output.status.code().expect("it ends by itself"), text)
+    }
+
+    /// The addresses of an A answer, sorted; asked over a socket of its own.
+    pub fn resolve(&self, name: &str) -> Vec<String> {
+        let mut query = vec![0x42, 0x42, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0];
+        for label in name.split('.') {
+            query.push(u8::try_from(label.len()).expect("a label"));
+            query.extend_from_slice(label.as_bytes());
+        }
+        query.extend_from_slice(&[0, 0, 1, 0, 1]);
+        let socket = UdpSocket::bind("127.0.0.1:0").expect("a socket");
+        socket.set_read_timeout(Some(Duration::from_secs(2))).expect("a time-out");
+        socket.send_to(&query, self.dns()).expect("the query is sent");
+        let mut reply = [0; 1500];
+        let length = socket.recv(&mut reply).expect("an answer");
+        addresses(&reply[..length], query.len())
+    }
+}
+
+impl Drop for Box {
+    fn drop(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+        if std::thread::panicking() {
+            eprintln!("--- log of the appliance\n{}", self.log());
+        }
+    }
+}
+
+/// Answers of one address each behind compressed names: enough for what these tests ask.
+fn addresses(reply: &[u8], mut at: usize) -> Vec<String> {
+    let answers = u16::from_be_bytes([reply[6], reply[7]]);
+    let mut found = Vec::new();
+    for _ in 0..answers {
+        assert_eq!(reply[at] & 0xc0, 0xc0, "the owner is a pointer to the question");
+        found.push(format!("{}.{}.{}.{}", reply[at + 12], reply[at + 13], reply[at + 14], reply[at + 15]));
+        at += 16;
+    }
+    found.sort();
+    found
+}
+
+// === impl Backend ===
+
+impl Backend {
+    pub fn start(name: &str) -> Backend {
+        let mut backend = Backend { child: None, address: ([127, 0, 0, 1], free_port()).into(), name: name.to_owned() };
+        backend.start_again();
+        backend
+    }
+
+    pub fn start_again(&mut self) {
+        assert!(self.child.is_none());
+        let mut child = Command::new(env!("CARGO_BIN_EXE_bascule"))
+            .args(["demo-backend", "--listen", &self.address.to_string(), "--name", &self.name])
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the back end starts");
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().expect("its output")).read_line(&mut line).expect("it says that it listens");
+        self.child = Some(child);
+    }
+
+    /// `kill -9`: its connections are reset, new ones are refused.
+    pub fn kill(&mut self) {
+        let mut child = self.child.take().expect("it runs");
+        child.kill().expect("it can be killed");
+        child.wait().expect("it is gone");
+    }
+
+    /// Its health check fails, its other answers do not.
+    pub fn fail(&self) {
+        assert!(http(self.address, "POST", "/fail", "", &[]).is_ok());
+    }
+
+    pub fn heal(&self) {
+        assert!(http(self.address, "POST", "/heal", "", &[]).is_ok());
+    }
+}
+
+impl Drop for Backend {
+    fn drop(&mut self) {
+        if self.child.is_some() {
+            self.kill();
+        }
+    }
+}
+
+/// One request on a connection of its own.
+pub fn http(to: SocketAddr, method: &str, path: &str, body: &str, fields: &[(&str, &str)]) -> std::io::Result<Answer> {
+    let mut stream = TcpStream::connect_timeout(&to, Duration::from_secs(2))?;
+    stream.set_read_timeout(Some(Duration::from_secs(20)))?;
+    let mut head = format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n");
+    for (name, value) in fields {
+        head += &format!("{name}: {value}\r\n");
+    }
+    head += &format!("Content-Length: {}\r\n\r\n{body}", body.len());
+    stream.write_all(head.as_bytes())?;
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer)?;
+    let answer = String::from_utf8_lossy(&answer).into_owned();
+    let broken = || std::io::Error::other(format!("no whole answer: {answer:?}"));
+    let (head, body) = answer.split_once("\r\n\r\n").ok_or_else(broken)?;
+    let status = head.split(' ').nth(1).and_then(|s| s.parse().ok()).ok_or_else(broken)?;
+    let chunked = head.to_ascii_lowercase().contains("transfer-encoding: chunked");
+    let body = if chunked { unchunk(body) } else { body.to_owned() };
+    Ok(Answer { status, head: head.to_owned(), body })
+}
+
+fn unchunk(mut rest: &str) -> String {
+    let mut body = String::new();
+    while let Some((size, after)) = rest.split_once("\r\n") {
+        let size = usize::from_str_radix(size, 16).unwrap_or(0);
+        if size == 0 || after.len() < size {
+            break;
+        }
+        body += &after[..size];
+        rest = after[size..].trim_start_matches("\r\n");
+    }
+    body
+}
