@@ -45,7 +45,7 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .filter(|candidate| candidate.len().abs_diff(word.len()) <= most * 4)
         .filter_map(|candidate| {
             let distance = strsim::damerau_levenshtein(&lower, &candidate.to_lowercase());
-            (distance <= most && distance < length.max(2)).then_some((distance, candidate))
+            (distance <= most && distance < length.max(candidate.chars().count())).then_some((distance, candidate))
         })
         .min_by_key(|(distance, candidate)| (*distance, *candidate))
         .map(|(_, candidate)| candidate)

@@ -6,8 +6,9 @@
 
 mod adc;
 mod gtm;
+mod monitor;
 
-pub use adc::{monitor_kind_keys, monitor_kinds};
+pub use monitor::{monitor_kind_keys, monitor_kinds};
 
 /// The type of a value.
 #[derive(Clone, Copy, Debug)]
@@ -117,7 +118,7 @@ pub static ROOT: Schema = schema(&[
     key("features", Kind::Table(&FEATURES)),
     key("journal", Kind::Table(&JOURNAL)),
     key("defaults", Kind::Table(&DEFAULTS)),
-    key("monitor", Kind::Map(&Kind::Table(&adc::MONITOR))),
+    key("monitor", Kind::Map(&Kind::Table(&monitor::MONITOR))),
     key("server", Kind::Map(&Kind::Table(&adc::SERVER))),
     key("service", Kind::Map(&Kind::Table(&adc::SERVICE))),
     key("service_group", Kind::Map(&Kind::Table(&adc::SERVICE_GROUP))),
@@ -162,7 +163,7 @@ static JOURNAL: Schema =
     schema(&[key("keep", Kind::Duration(MINUTE, 100 * YEAR)), key("size", Kind::Size(1 << 20, 1 << 50))]);
 
 static DEFAULTS: Schema = schema(&[
-    key("monitor", Kind::Table(&adc::MONITOR_DEFAULTS)),
+    key("monitor", Kind::Table(&monitor::MONITOR_DEFAULTS)),
     key("service", Kind::Table(&adc::SERVICE_DEFAULTS)),
     key("vserver", Kind::Table(&adc::VSERVER_DEFAULTS)),
     key("check", Kind::Table(&gtm::CHECK_DEFAULTS)),

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::document::{Node, Place, Table};
+use super::document::{Entry, Node, Place, Table};
 use super::report::Report;
 use crate::model::Model;
 use crate::model::check::{Host, Origin};
@@ -13,7 +13,7 @@ use crate::model::zone::{OnEmpty, Rrset};
 
 /// Looks at the whole model. Only called where there are no errors.
 pub fn all(report: &mut Report, document: &Table, model: &Model) {
-    let cx = &mut Warnings { report, places: HashMap::new(), document, model };
+    let cx = &mut Warnings { report, objects: HashMap::new(), document, model };
     admin(cx);
     vservers(cx);
     scenarios(cx);
@@ -24,8 +24,8 @@ pub fn all(report: &mut Report, document: &Table, model: &Model) {
 
 struct Warnings<'a> {
     report: &'a mut Report,
-    /// Of the objects of a section, filled at its first warning.
-    places: HashMap<&'static str, HashMap<&'a str, Place>>,
+    /// The objects of a section, filled at its first warning.
+    objects: HashMap<&'static str, HashMap<&'a str, &'a Entry>>,
     document: &'a Table,
     model: &'a Model,
 }
@@ -33,17 +33,19 @@ struct Warnings<'a> {
 // === impl Warnings ===
 
 impl<'a> Warnings<'a> {
-    fn warn(&mut self, section: &'static str, name: &str, key: Option<&str>, what: &str) {
+    fn object(&mut self, section: &'static str, name: &str) -> Option<&'a Entry> {
         let document = self.document;
-        let objects = self.places.entry(section).or_insert_with(|| {
+        let objects = self.objects.entry(section).or_insert_with(|| {
             let table = document.get(section).and_then(Node::table);
-            table.map_or_else(HashMap::new, |t| t.entries.iter().map(|e| (&*e.key, e.place)).collect())
+            table.map_or_else(HashMap::new, |t| t.entries.iter().map(|e| (&*e.key, e)).collect())
         });
-        let mut place = objects.get(name).copied().unwrap_or_default();
-        if let Some(key) = key {
-            let table = document.get(section).and_then(Node::table).and_then(|t| t.get(name)).and_then(Node::table);
-            place = table.and_then(|t| t.entry(key)).map_or(place, |entry| entry.place);
-        }
+        objects.get(name).copied()
+    }
+
+    fn warn(&mut self, section: &'static str, name: &str, key: Option<&str>, what: &str) {
+        let object = self.object(section, name);
+        let of_key = object.zip(key).and_then(|(object, key)| object.node.table()?.entry(key));
+        let place = of_key.or(object).map_or_else(Place::default, |entry| entry.place);
         let path = match key {
             Some(key) => format!("{section}.{name}.{key}"),
             None => format!("{section}.{name}"),
@@ -54,8 +56,13 @@ impl<'a> Warnings<'a> {
 
     /// A scenario is reported where it was written, a generated one at its pair.
     fn warn_scenario(&mut self, id: ScenarioId, what: &str) {
-        let scenario = self.model.scenario(id);
-        let place = super::order::place(self.document, scenario);
+        let model = self.model;
+        let scenario = model.scenario(id);
+        let object = match scenario.pair {
+            Some(pair) => self.object("datacenter_pair", &model.pairs[pair as usize].name),
+            None => self.object("scenario", &scenario.name),
+        };
+        let place = object.map_or_else(Place::default, |entry| entry.place);
         let path = format!("scenario.{}", scenario.name);
         let text = format!("{path}: {what}");
         self.report.warning(place, path, text);
@@ -214,16 +221,20 @@ fn datacenters(cx: &mut Warnings<'_>) {
 }
 
 fn records(cx: &mut Warnings<'_>) {
+    let zones = cx.document.get("zone").and_then(Node::table);
     for zone in &cx.model.zones {
-        for rrset in &zone.rrsets {
-            if may_vanish(rrset) {
-                let place = rrset_place(cx.document, &zone.name, &rrset.key);
-                let path = format!("zone.{:?}.rrset.{:?}", &*zone.name, &*rrset.key);
-                let what = format!(
-                    "{path}: every record has a `cond`; when all are active, `on_empty` decides (`serve_all` unless said)"
-                );
-                cx.report.warning(place, path, what);
-            }
+        let named = |entry: &&Entry| entry.key.strip_suffix('.').unwrap_or(&entry.key) == &*zone.name;
+        let entry = zones.and_then(|zones| zones.entries.iter().find(named));
+        let rrsets = entry.and_then(|entry| entry.node.table()?.get("rrset")?.table());
+        let rrsets = rrsets.map_or(&[][..], |table| &table.entries[..]);
+        let places: HashMap<&str, Place> = rrsets.iter().map(|entry| (&*entry.key, entry.place)).collect();
+        for rrset in zone.rrsets.iter().filter(|rrset| may_vanish(rrset)) {
+            let place = places.get(&*rrset.key).copied().unwrap_or_default();
+            let path = format!("zone.{:?}.rrset.{:?}", &*zone.name, &*rrset.key);
+            let what = format!(
+                "{path}: every record has a `cond`; when all are active, `on_empty` decides (`serve_all` unless said)"
+            );
+            cx.report.warning(place, path, what);
         }
     }
 }
@@ -232,14 +243,6 @@ fn records(cx: &mut Warnings<'_>) {
 fn may_vanish(rrset: &Rrset) -> bool {
     let mut primary = rrset.records.iter().filter(|r| r.enabled && r.dr_cond.is_none()).peekable();
     rrset.on_empty == OnEmpty::ServeAll && primary.peek().is_some() && primary.all(|record| record.cond.is_some())
-}
-
-fn rrset_place(document: &Table, zone: &str, key: &str) -> Place {
-    let zones = document.get("zone").and_then(Node::table);
-    let entry =
-        zones.and_then(|zones| zones.entries.iter().find(|e| e.key.strip_suffix('.').unwrap_or(&e.key) == zone));
-    let rrsets = entry.and_then(|entry| entry.node.table()).and_then(|zone| zone.get("rrset")).and_then(Node::table);
-    rrsets.and_then(|rrsets| rrsets.entry(key)).map_or_else(Place::default, |entry| entry.place)
 }
 
 /// Scenarios that steer nothing and tell nobody; checks that are probed for nobody.
@@ -263,17 +266,14 @@ fn unused(cx: &mut Warnings<'_>) {
         }
     }
     model.watched.iter().for_each(&mut note);
-    let records = model.zones.iter().flat_map(|zone| &zone.rrsets).flat_map(|rrset| &rrset.records);
-    for record in records {
-        scenarios.extend(record.cond.map(|(id, _)| id));
-        scenarios.extend(record.dr_cond);
+    let mut steering: HashSet<ScenarioId> = HashSet::new();
+    for record in model.zones.iter().flat_map(|zone| &zone.rrsets).flat_map(|rrset| &rrset.records) {
+        steering.extend(record.cond.map(|(id, _)| id));
+        steering.extend(record.dr_cond);
     }
-    for (index, pair) in model.pairs.iter().enumerate() {
-        let steers = model.scenarios.iter().enumerate().any(|(id, scenario)| {
-            let id = ScenarioId::from_index(id);
-            scenario.pair == Some(index as u32) && used_by_records(model, id)
-        });
-        if !steers && pair.scenarios.iter().all(|place| !used_by_records(model, place.scenario)) {
+    scenarios.extend(&steering);
+    for pair in &model.pairs {
+        if !pair.scenarios.iter().any(|place| steering.contains(&place.scenario)) {
             let name = &*pair.name;
             let what = format!(
                 "no DNS record names a scenario of this pair (`cond = \"{name}/from-active\"`, `drCond = \"{name}/to-backup\"`); it moves nothing"
@@ -294,10 +294,4 @@ fn unused(cx: &mut Warnings<'_>) {
             cx.warn("check", &check.name, None, "no condition and no record uses it");
         }
     }
-}
-
-fn used_by_records(model: &Model, id: ScenarioId) -> bool {
-    let records = model.zones.iter().flat_map(|zone| &zone.rrsets).flat_map(|rrset| &rrset.records);
-    let mut records = records.map(|r| (r.cond.map(|(id, _)| id), r.dr_cond));
-    records.any(|(cond, dr_cond)| cond == Some(id) || dr_cond == Some(id))
 }

@@ -29,7 +29,7 @@ pub enum Origin {
 /// When samples are taken and how many decide.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schedule {
-    /// Start to start. 20 ms..=1 h (monitors: NetScaler's default 5 s; checks: 5 s).
+    /// Start to start. Default 5 s; from 20 ms to 1 h, for monitors to NetScaler's 20 940 s.
     pub interval: Duration,
     /// A sample without an answer by then has failed. Less than `interval`; default 2 s.
     pub timeout: Duration,

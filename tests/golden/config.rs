@@ -216,7 +216,6 @@ fn the_time_to_load_grows_with_the_size_and_not_with_its_square() {
     };
     let small = time(250, 2_500);
     let big = time(2_000, 20_000);
-    println!("{small:?} {big:?}");
     assert!(big < small * 40 + std::time::Duration::from_secs(1), "8 times the size took {small:?} and {big:?}");
 }
 

@@ -114,7 +114,8 @@ fn text(
                     for problem in problems {
                         cx.report.error_at(file, problem.line, problem.column, object.path, problem.what);
                     }
-                    (Some(ZoneText::File { path: path.into(), text: text.into() }), records)
+                    // Relative to the root file, whichever file named it: a rendered model is one file.
+                    (Some(ZoneText::File { path: relative.into(), text: text.into() }), records)
                 }
                 Err(why) => {
                     object.wrong(cx.report, "file", format!("`{path}` cannot be read: {why}"));
