@@ -8,8 +8,8 @@ use bascule::model::check::{Check, Host, Origin, Probe, Schedule, Target};
 use bascule::model::condition::{Condition, Group, Measure, Subject, Term};
 use bascule::model::id::{CheckId, Name, ScenarioId, ServiceId};
 use bascule::model::scenario::{DirectionRules, Mode, Oscillation, Scenario};
-use bascule::model::service::{Protocol, Service, ServiceSettings};
-use bascule::model::vserver::{Member, Method, Vserver};
+use bascule::model::service::{Protocol, Service};
+use bascule::model::vserver::{Member, Vserver};
 
 pub fn check(name: String) -> Check {
     let target = Target { host: Host::Ip([127, 0, 0, 1].into()), port: 1 };
@@ -67,50 +67,20 @@ pub fn scenarios(scenarios: usize) -> Arc<Model> {
 /// `services` services in vservers of ten.
 pub fn services(services: usize) -> Arc<Model> {
     let mut model = Model::empty();
-    let settings = ServiceSettings {
-        protocol: Protocol::Http,
-        monitors: Vec::new(),
-        health_monitor: false,
-        monitor_threshold: 0,
-        max_client: 0,
-        down_state_flush: true,
-        client_ip_header: None,
-        server_timeout: Duration::from_secs(360),
-        connect_timeout: Duration::from_secs(3),
-    };
     model.services = (0..services)
-        .map(|i| Service {
-            name: format!("s{i:07}").into(),
-            group: None,
-            server: None,
-            host: Host::Ip([127, 0, 0, 1].into()),
-            port: 80,
-            settings: settings.clone(),
-            monitors: Vec::new(),
+        .map(|i| {
+            let mut service = Service::new(format!("s{i:07}"), Protocol::Http, ([127, 0, 0, 1], 80).into());
+            service.settings.health_monitor = false;
+            service
         })
         .collect();
     model.vservers = (0..services / 10)
         .map(|v| {
-            let members: Vec<Member> =
+            let mut vserver = Vserver::new(format!("v{v:07}"), Protocol::Http);
+            vserver.members =
                 (0..10).map(|i| Member { service: ServiceId::from_index(v * 10 + i), weight: 1 }).collect();
-            Vserver {
-                name: format!("v{v:07}").into(),
-                protocol: Protocol::Http,
-                address: None,
-                services: members.iter().map(|m| (m.service, m.weight)).collect(),
-                groups: Vec::new(),
-                members,
-                method: Method::LeastConnection,
-                persistence: None,
-                backup: None,
-                health_threshold: 0,
-                spillover: None,
-                disable_primary_on_down: false,
-                down_state_flush: true,
-                trofs_persistence: true,
-                client_timeout: Duration::from_secs(180),
-                forwarded_for: true,
-            }
+            vserver.services = vserver.members.iter().map(|m| (m.service, m.weight)).collect();
+            vserver
         })
         .collect();
     Arc::new(model)
