@@ -28,11 +28,13 @@ use std::time::Duration;
 
 use tokio::sync::{Semaphore, watch};
 
-use crate::control::{Handle, World};
+use crate::control::{Command, Done, Handle, Refusal, World};
 use problem::Problem;
 
 pub use server::serve;
 
+/// How long a command may take besides its wait for a drain: the disk, and the listeners of a new configuration.
+const COMMAND_TIMEOUT: Duration = Duration::from_secs(60);
 /// How long the one writer may take to answer a read. It answers between two steps, so this is a box in trouble.
 const READ_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -66,6 +68,16 @@ impl App {
 
     fn handle(&self) -> &Handle {
         &self.0.handle
+    }
+
+    /// Carries out `command`; `wait` is what the command itself may wait.
+    async fn command(&self, caller: auth::Caller, command: Command, wait: Duration) -> Result<Done, Refusal> {
+        match tokio::time::timeout(COMMAND_TIMEOUT + wait, self.0.handle.command(caller.actor, command)).await {
+            Ok(answer) => answer,
+            Err(_) => Err(Refusal::Disk(
+                "the appliance does not answer in time; whether it was done, the journal will tell".into(),
+            )),
+        }
     }
 
     /// Looks at the world between two steps.

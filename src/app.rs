@@ -6,7 +6,6 @@
 //!           exit 0 ◀── reactor ◀── management ◀── DNS ◀── data plane: drain ◀──────────────┘
 //! ```
 
-pub mod files;
 mod limits;
 mod logging;
 mod ready;

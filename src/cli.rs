@@ -68,6 +68,12 @@ fn absent(command: &str, instead: &str) -> ExitCode {
     fail(&format!("{command}: not available in this build; {instead}"))
 }
 
+/// A line on stdout. A reader that is gone (`| head`) is no error of ours.
+fn say(line: &str) {
+    use std::io::Write as _;
+    let _ = writeln!(std::io::stdout().lock(), "{line}");
+}
+
 /// Says what went wrong, on stderr, and fails.
 fn fail(what: &str) -> ExitCode {
     eprintln!("bascule {what}");

@@ -11,3 +11,5 @@ mod events;
 mod reads;
 #[path = "api/shell.rs"]
 mod shell;
+#[path = "api/users.rs"]
+mod users;

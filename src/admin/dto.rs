@@ -231,12 +231,12 @@ pub(crate) fn remaining(now: Wall, deadline: Wall) -> String {
     format_duration(Duration::from_secs(left.as_secs() + u64::from(left.subsec_nanos() > 0)))
 }
 
-/// A measured duration: whole milliseconds from 10 ms on, microseconds below.
+/// A measured duration, to the microsecond below 10 ms and to the millisecond above: `1.427ms`, `38ms`, `1.204s`.
 pub(crate) fn measured(duration: Duration) -> String {
-    if duration >= Duration::from_millis(10) {
-        format_duration(Duration::from_millis(duration.as_millis() as u64))
-    } else {
-        format_duration(Duration::from_micros(duration.as_micros() as u64))
+    match duration.as_micros() {
+        us @ 0..10_000 => format!("{}.{:03}ms", us / 1_000, us % 1_000),
+        us @ 10_000..1_000_000 => format!("{}ms", us / 1_000),
+        us => format!("{}.{:03}s", us / 1_000_000, us / 1_000 % 1_000),
     }
 }
 
@@ -341,7 +341,11 @@ mod tests {
 
     #[test]
     fn a_latency_is_as_exact_as_it_is_short() {
-        assert_eq!(measured(Duration::from_nanos(1_234_567)), "1234us");
+        assert_eq!(measured(Duration::from_nanos(1_234_567)), "1.234ms");
         assert_eq!(measured(Duration::from_micros(12_345)), "12ms");
+        assert_eq!(measured(Duration::from_millis(1_204)), "1.204s");
+        for shown in ["0.007ms", "1.234ms", "12ms", "1.204s"] {
+            assert!(crate::config::units::parse_duration(shown).is_ok(), "{shown} reads back");
+        }
     }
 }

@@ -8,7 +8,7 @@ use super::body::{Field, FieldKind};
 use super::route::{Answer, Reads, Route, table};
 
 pub(crate) fn route() -> Route {
-    Route::get("/api/v1/openapi.json", "This document", || async { Json(document()) }).public().answers::<Value>()
+    Route::get("/api/v1/openapi.json", "This document", || async { Json(document()) }).answers::<Value>()
 }
 
 /// The whole document (OpenAPI 3.1).

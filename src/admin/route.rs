@@ -102,7 +102,14 @@ async fn admit(gate: &Gate, request: &mut Request) -> Result<(), Problem> {
     }
     let query = request.uri().query().unwrap_or_default().to_owned();
     if !query.is_empty() {
-        Params::parse(&query)?.check(gate.query)?;
+        let params = Params::parse(&query)?;
+        let is_act = request.method() != Method::GET && !gate.query.iter().any(|f| f.name == "dry_run");
+        if is_act && params.flag("dry_run")? {
+            return Err(Problem::not_in_this_build(
+                "dry runs of acts; POST /api/v1/config/diff compares a configuration",
+            ));
+        }
+        params.check(gate.query)?;
     }
     Ok(())
 }

@@ -11,11 +11,11 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use super::files::{self, DiskFiles};
 use super::ready::{self, Listeners};
 use super::signals::{self, StopSignals};
 use super::{RunOptions, state_directory};
 use crate::admin;
+use crate::cli::files::{self, DiskFiles};
 use crate::config::{self, Loaded};
 use crate::control::clock::Clock;
 use crate::control::reactor::{Begin, Reactor};
@@ -110,7 +110,8 @@ async fn start(options: &RunOptions) -> Result<Running, Failure> {
 
 /// Exactly what `check` does, and its words.
 fn load(options: &RunOptions, files: &DiskFiles) -> Result<Loaded, Failure> {
-    let root = files::root(&options.config).map_err(Failure::Because)?;
+    let root =
+        files::root(&options.config).map_err(|why| Failure::Because(format!("{}: {why}", options.config.display())))?;
     match config::load(root, &options.set, files) {
         Ok(loaded) => {
             for warning in &loaded.warnings {

@@ -167,8 +167,8 @@ pub struct ExplainRequestArgs {
 /// Which appliance.
 #[derive(Clone, Debug, Default, Args)]
 pub struct Target {
-    /// Where its management listens; over TCP with BASCULE_USER and BASCULE_PASSWORD.
-    #[arg(long, value_name = "URL", env = "BASCULE_URL")]
+    /// Where its management listens; with BASCULE_USER and BASCULE_PASSWORD. Default: BASCULE_URL.
+    #[arg(long, value_name = "URL")]
     pub url: Option<String>,
     /// Its state directory, where the Unix socket is. Default: $STATE_DIRECTORY, ./state, /var/lib/bascule.
     #[arg(long, value_name = "DIR", conflicts_with = "url")]
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_url_wins_over_the_environment_and_excludes_a_state_directory() {
+    fn a_url_excludes_a_state_directory() {
         let line = "bascule shell --url http://127.0.0.1:1 -c x -c y";
         let Command::Shell(args) = Cli::parse_from(line.split(' ')).command else { panic!("not shell") };
         assert_eq!(args.commands, ["x", "y"]);

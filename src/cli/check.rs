@@ -6,7 +6,8 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 
 use super::args::{CheckArgs, CheckFormat};
-use super::files::{self, Disk};
+use super::files::{self, DiskFiles};
+use super::say;
 use crate::admin::dto::ConfigProblemDto;
 use crate::config::{self, Loaded, Problem, Severity};
 
@@ -25,33 +26,33 @@ pub(super) fn run(args: &CheckArgs) -> ExitCode {
         }
     }
     if args.format == CheckFormat::Json {
-        println!("{:#}", json!({ "ok": !failed, "files": documents }));
+        say(&format!("{:#}", json!({ "ok": !failed, "files": documents })));
     }
     if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
 /// Everything that `file` includes, as `run` takes it. A file that cannot be read is a problem like any other.
 pub(super) fn load(file: &Path, set: &[(String, String)]) -> Result<Loaded, Vec<Problem>> {
-    match files::read_root(file) {
-        Ok(root) => config::load(root, set, &Disk::beside(file)),
+    match files::root(file) {
+        Ok(root) => config::load(root, set, &DiskFiles::beside(file)),
         Err(error) => Err(vec![Problem {
             file: file.display().to_string().into(),
             line: 0,
             column: 0,
             severity: Severity::Error,
             path: String::new(),
-            what: format!("cannot be read: {error}"),
+            what: error,
             did_you_mean: None,
         }]),
     }
 }
 
-/// Problems, then warnings, then one line that says how it stands.
+/// Problems, then warnings; on stderr one line that says how it stands.
 fn print_text(file: &Path, problems: &[Problem], warnings: &[Problem]) {
     for problem in problems.iter().chain(warnings) {
-        println!("{problem}");
+        say(&problem.to_string());
     }
-    println!("{}", summary(file, problems.len(), warnings.len()));
+    eprintln!("{}", summary(file, problems.len(), warnings.len()));
 }
 
 fn summary(file: &Path, problems: usize, warnings: usize) -> String {

@@ -55,10 +55,12 @@ pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, String> {
 impl Client {
     /// The appliance that `target`, the environment and the usual places point to.
     pub fn find(target: &Target) -> Result<Client, String> {
-        if let Some(url) = target.url.as_deref().filter(|url| !url.is_empty()) {
+        // What the command line says wins over the environment.
+        let from_environment = || std::env::var("BASCULE_URL").ok().filter(|_| target.state.is_none());
+        if let Some(url) = target.url.clone().or_else(from_environment).filter(|url| !url.is_empty()) {
             return match url.strip_prefix("unix:") {
                 Some(path) => Client::on_socket(Path::new(path)),
-                None => Client::on_tcp(url),
+                None => Client::on_tcp(&url),
             };
         }
         let directories = match &target.state {

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::args::Target;
 use super::client::{Client, Failure, runtime};
-use super::{check, fail};
+use super::{check, fail, say};
 use crate::config::render;
 
 pub(super) fn diff(file: &Path, target: &Target) -> ExitCode {
@@ -24,7 +24,7 @@ fn send(file: &Path, target: &Target, method: Method, path: &str, command: &str)
         Ok(text) => text,
         Err(problems) => {
             for problem in problems {
-                println!("{problem}");
+                say(&problem);
             }
             return fail(&format!("{command}: {} does not load; nothing is changed", file.display()));
         }
@@ -60,13 +60,13 @@ fn print_changes(answer: &Value) {
     };
     let changes: Vec<String> = lines("changes").collect();
     if changes.is_empty() {
-        println!("no difference");
+        say("no difference");
     }
     for change in changes {
-        println!("{change}");
+        say(&change);
     }
     for warning in lines("warnings") {
-        println!("warning: {warning}");
+        say(&format!("warning: {warning}"));
     }
 }
 
@@ -80,6 +80,6 @@ fn print_problems(failure: &Failure) {
             "" => String::new(),
             meant => format!("; did you mean `{meant}`?"),
         };
-        println!("{}:{line}: {}{meant}", text("file"), text("what"));
+        say(&format!("{}:{line}: {}{meant}", text("file"), text("what")));
     }
 }

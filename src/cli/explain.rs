@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::args::ExplainDnsArgs;
 use super::client::{Client, runtime};
-use super::fail;
+use super::{fail, say};
 use crate::admin::dto::path_segment;
 
 pub(super) fn dns(args: &ExplainDnsArgs) -> ExitCode {
@@ -21,8 +21,8 @@ pub(super) fn dns(args: &ExplainDnsArgs) -> ExitCode {
         .and_then(|client| Ok((client, runtime()?)))
         .and_then(|(client, runtime)| runtime.block_on(client.get::<Value>(&path)).map_err(|e| e.to_string()));
     match answer {
-        Ok(answer) if args.json => println!("{answer:#}"),
-        Ok(answer) => print!("{}", told(&answer)),
+        Ok(answer) if args.json => say(&format!("{answer:#}")),
+        Ok(answer) => say(told(&answer).trim_end()),
         Err(error) => return fail(&format!("explain dns: {error}")),
     }
     ExitCode::SUCCESS

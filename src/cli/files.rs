@@ -1,65 +1,78 @@
-//! The files of a configuration on disk: includes and zone files, relative to the root file's folder.
+//! The texts of a configuration on disk: the root file, includes, zone files. `check` and `run` read them alike.
 
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use crate::config::{Files, Source};
-use crate::model::id::Name;
 
-/// No part of a configuration is longer; a device or a mistake is. Bytes.
-const TEXT_MAX: u64 = 64 << 20;
-
-/// The folder that paths are relative to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Disk {
+/// Paths are relative to the folder of the root file.
+#[derive(Clone, Debug)]
+pub struct DiskFiles {
     folder: PathBuf,
 }
 
-/// The text of `path` under the name that the operator wrote.
-pub fn read_root(path: &Path) -> Result<Source, String> {
-    let name: Name = path.display().to_string().into();
-    Ok(Source { path: name, text: read_text(path)?.into() })
+/// No configuration is longer; a device or a mistake is. Bytes.
+const TEXT_BYTES_MOST: u64 = 64 << 20;
+
+/// Files that one glob may match.
+const MATCHES_MOST: usize = 10_000;
+
+/// The root file itself, under the name that the operator gave it. Errors: in words, without the name.
+pub fn root(path: &Path) -> Result<Source, String> {
+    let text = read_text(path).map_err(|e| format!("cannot be read: {e}"))?;
+    Ok(Source { path: path.display().to_string().into(), text: text.into() })
 }
 
-fn read_text(path: &Path) -> Result<String, String> {
-    use std::io::Read as _;
+/// A regular file of at most 64 MiB, in UTF-8.
+fn read_text(path: &Path) -> std::io::Result<String> {
+    let file = std::fs::File::open(path)?;
+    if file.metadata()?.is_dir() {
+        return Err(std::io::ErrorKind::IsADirectory.into());
+    }
     let mut text = String::new();
-    let file = std::fs::File::open(path).map_err(|error| error.to_string())?;
-    file.take(TEXT_MAX + 1).read_to_string(&mut text).map_err(|error| error.to_string())?;
-    if text.len() as u64 > TEXT_MAX {
-        return Err("it is longer than 64 MiB".into());
+    file.take(TEXT_BYTES_MOST + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > TEXT_BYTES_MOST {
+        return Err(std::io::Error::new(std::io::ErrorKind::FileTooLarge, "it is larger than 64 MiB"));
     }
     Ok(text)
 }
 
-// === impl Disk ===
+// === impl DiskFiles ===
 
-impl Disk {
-    /// Beside the root file.
-    pub fn beside(root: &Path) -> Disk {
-        let folder = root.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        Disk { folder: folder.to_owned() }
+impl DiskFiles {
+    /// For a root file at `path`.
+    pub fn beside(path: &Path) -> DiskFiles {
+        DiskFiles { folder: path.parent().map(Path::to_owned).unwrap_or_default() }
     }
 }
 
-impl Files for Disk {
+impl Files for DiskFiles {
     fn glob(&self, pattern: &str) -> Result<Vec<String>, String> {
-        // The folder itself may hold characters that mean something in a pattern.
+        // The folder is taken literally, whatever characters are in its name.
         let folder = glob::Pattern::escape(&self.folder.to_string_lossy());
-        let is_absolute = Path::new(pattern).is_absolute();
-        let whole = if is_absolute { pattern.to_owned() } else { format!("{folder}/{pattern}") };
-        let found = glob::glob(&whole).map_err(|error| error.to_string())?;
-        let mut paths = Vec::new();
-        for path in found {
-            let path = path.map_err(|error| error.to_string())?;
-            let shown = if is_absolute { &path } else { path.strip_prefix(&self.folder).unwrap_or(&path) };
-            paths.push(shown.to_string_lossy().into_owned());
+        let whole = if Path::new(pattern).is_absolute() || folder.is_empty() {
+            pattern.to_owned()
+        } else {
+            format!("{folder}/{pattern}")
+        };
+        let mut found = Vec::new();
+        for path in glob::glob(&whole).map_err(|e| format!("`{pattern}` is not a pattern: {e}"))? {
+            let path = path.map_err(|e| format!("cannot read {}: {}", e.path().display(), e.error()))?;
+            if !path.is_file() {
+                continue;
+            }
+            if found.len() == MATCHES_MOST {
+                return Err(format!("`{pattern}` matches more than {MATCHES_MOST} files"));
+            }
+            let shown = path.strip_prefix(&self.folder).unwrap_or(&path);
+            found.push(shown.to_string_lossy().into_owned());
         }
-        paths.sort();
-        Ok(paths)
+        found.sort();
+        Ok(found)
     }
 
     fn read(&self, path: &str) -> Result<String, String> {
-        read_text(&self.folder.join(path))
+        read_text(&self.folder.join(path)).map_err(|e| e.to_string())
     }
 }
 
@@ -68,17 +81,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_are_relative_to_the_root_files_folder_and_sorted() {
-        let folder = tempfile::tempdir().unwrap();
-        let strange = folder.path().join("a[b]");
-        std::fs::create_dir_all(strange.join("apps")).unwrap();
-        for name in ["apps/two.toml", "apps/one.toml", "apps/readme.md"] {
-            std::fs::write(strange.join(name), name).unwrap();
+    fn globs_are_relative_to_the_root_file_and_sorted() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("a[1]");
+        std::fs::create_dir_all(folder.join("apps/sub.toml")).unwrap();
+        for name in ["b", "a"] {
+            std::fs::write(folder.join(format!("apps/{name}.toml")), name).unwrap();
         }
-        let disk = Disk::beside(&strange.join("root.toml"));
-        assert_eq!(disk.glob("apps/*.toml").unwrap(), ["apps/one.toml", "apps/two.toml"]);
-        assert_eq!(disk.read("apps/one.toml").unwrap(), "apps/one.toml");
-        assert!(disk.read("apps/three.toml").is_err());
-        assert_eq!(Disk::beside(Path::new("root.toml")), Disk { folder: ".".into() });
+        let files = DiskFiles::beside(&folder.join("box.toml"));
+        assert_eq!(files.glob("apps/*.toml").unwrap(), ["apps/a.toml", "apps/b.toml"]);
+        assert_eq!(files.read("apps/b.toml").unwrap(), "b");
+        assert!(files.read("apps").is_err(), "a folder is no text");
+        assert!(files.glob("apps/***").is_err());
     }
 }

@@ -8,7 +8,7 @@ use argon2::password_hash::PasswordHasher as _;
 use argon2::password_hash::phc::PasswordHash;
 use rustyline::history::MemHistory;
 
-use super::fail;
+use super::{fail, say};
 
 /// Longer ones are a pasted file.
 const PASSWORD_MAX: usize = 1_024;
@@ -18,7 +18,7 @@ pub(super) fn run() -> ExitCode {
     let password = if std::io::stdin().is_terminal() { ask_twice() } else { first_line() };
     match password.and_then(|password| hashed(&password)) {
         Ok(hash) => {
-            println!("{hash}");
+            say(&hash);
             ExitCode::SUCCESS
         }
         Err(error) => fail(&format!("passwd: {error}")),

@@ -117,9 +117,12 @@ async fn a_force_names_both_states() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_save_without_a_file_fails_clearly() {
+async fn what_cannot_be_done_is_refused_and_changes_nothing() {
     let appliance = Appliance::start();
     let (status, problem) = appliance.post("/api/v1/config/save", json!({})).await;
     assert!(status >= 400, "{problem}");
+    let (status, problem) = appliance.post("/api/v1/services/web1/disable?dry_run=true", json!({})).await;
+    assert_eq!((status, &problem["code"]), (501, &json!("not_in_this_build")));
+    assert_eq!(appliance.get("/api/v1/services/web1").await["state"], "UP");
     assert!(problem["detail"].as_str().is_some_and(|d| !d.is_empty()));
 }

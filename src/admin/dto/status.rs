@@ -273,6 +273,7 @@ fn vserver_problems(world: &World<'_>, problems: &mut Vec<ProblemDto>) {
             (VserverState::Up, _) => {}
             (VserverState::OutOfService, _) => report("info", "out of service".into()),
             (VserverState::Down, VserverState::Up) => report("warning", "down; its backup serves".into()),
+            (VserverState::Down, _) if vserver.backup.is_none() => report("error", "down, and it has no backup".into()),
             (VserverState::Down, _) => report("error", "down, and so is every backup".into()),
         }
         if view.held_down {

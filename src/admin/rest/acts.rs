@@ -174,7 +174,11 @@ fn force(path: &str, kind: Kind, summary: &str) -> Route {
 
 /// Carries a command out and answers the object as it stands afterwards.
 async fn act(app: &App, caller: Caller, object: ObjectRef, command: Command) -> Result<Json<Value>, Problem> {
-    let done = match app.handle().command(caller.actor, command).await {
+    let wait = match &command {
+        Command::Disable { wait, .. } => wait.unwrap_or_default(),
+        _ => Duration::ZERO,
+    };
+    let done = match app.command(caller, command, wait).await {
         Ok(done) => done,
         Err(Refusal::Unknown(unknown)) => return Err(unknown_with_hint(app, unknown).await),
         Err(refusal) => return Err(refusal.into()),

@@ -1,5 +1,8 @@
 //! The configuration as a whole: read, compare, replace, save, reload.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
@@ -13,9 +16,10 @@ use super::super::body::{self, ACT_MAX, CONFIG_MAX, Field, FieldKind, Fields, Pa
 use super::super::dto::ConfigDto;
 use super::super::problem::Problem;
 use super::super::route::{Reads, Route};
-use crate::config::{edit, render};
+use crate::config::{self, Source, edit, render};
 use crate::control::command::Format;
 use crate::control::{Command, Done};
+use crate::model::Model;
 
 const FORMATS: [&str; 2] = ["toml", "json"];
 const GET: &[Field] =
@@ -61,10 +65,16 @@ async fn get(State(app): State<App>, headers: HeaderMap, params: Params) -> Resu
             None => return Err(Problem::bad_request(format!("`format` is toml or json, not `{word}`"))),
         },
     };
-    let (model, hash) = app.read(|world| (world.model.clone(), world.config.hash.clone())).await?;
-    // Rendering a large model takes milliseconds that belong to nobody else.
+    let (running, hash) = app
+        .read(|world| {
+            let running = Running { model: world.model.clone(), sources: world.sources.to_vec() };
+            (running, world.config.hash.clone())
+        })
+        .await?;
+    // Printing a large configuration takes milliseconds that belong to nobody else.
+    let expected = hash.clone();
     let rendered = tokio::task::spawn_blocking(move || {
-        let toml = render::render(&model);
+        let toml = running.text(&expected);
         if as_json { edit::to_json(&toml).map(|json| json.to_string()) } else { Ok(toml) }
     });
     let text = match rendered.await {
@@ -79,6 +89,15 @@ async fn get(State(app): State<App>, headers: HeaderMap, params: Params) -> Resu
     }
     Ok(response)
 }
+
+/// The running configuration and where it came from.
+struct Running {
+    model: Arc<Model>,
+    sources: Vec<Source>,
+}
+
+/// One text needs no others.
+struct NoFiles;
 
 fn internal(error: &str) -> Problem {
     tracing::error!(error, "the running configuration cannot be printed");
@@ -132,7 +151,7 @@ async fn apply(
     if text.trim().is_empty() {
         return Err(Problem::bad_request("the body is empty; send the whole configuration as TOML or JSON"));
     }
-    let done = app.handle().command(caller.actor, Command::ApplyConfig { text, format, dry_run }).await?;
+    let done = app.command(caller, Command::ApplyConfig { text, format, dry_run }, Duration::ZERO).await?;
     answer(app, done).await
 }
 
@@ -155,7 +174,7 @@ fn format_of(headers: &HeaderMap, text: &str) -> Result<Format, Problem> {
 
 async fn save(State(app): State<App>, caller: Caller, headers: HeaderMap, body: Body) -> Result<Json<Value>, Problem> {
     Fields::parse(&headers, &body::read(body, ACT_MAX).await?, &[])?;
-    let done = app.handle().command(caller.actor, Command::Save).await?;
+    let done = app.command(caller, Command::Save, Duration::ZERO).await?;
     answer(&app, done).await
 }
 
@@ -166,7 +185,7 @@ async fn reload(
     body: Body,
 ) -> Result<Json<Value>, Problem> {
     Fields::parse(&headers, &body::read(body, ACT_MAX).await?, &[])?;
-    let done = app.handle().command(caller.actor, Command::Reload).await?;
+    let done = app.command(caller, Command::Reload, Duration::ZERO).await?;
     answer(&app, done).await
 }
 
@@ -177,6 +196,32 @@ async fn answer(app: &App, done: Done) -> Result<Json<Value>, Problem> {
         answer["warnings"] = done.warnings.into();
     }
     Ok(Json(answer))
+}
+
+// === impl Running ===
+
+impl Running {
+    /// The text that was applied, with its comments, where it alone says everything; else (includes, zone files,
+    /// `--set`) the whole in canonical form.
+    fn text(&self, hash: &str) -> String {
+        if let [only] = &self.sources[..] {
+            let loaded = config::load(only.clone(), &[], &NoFiles);
+            if loaded.is_ok_and(|loaded| *loaded.hash == *hash) {
+                return only.text.to_string();
+            }
+        }
+        render::render(&self.model)
+    }
+}
+
+impl config::Files for NoFiles {
+    fn glob(&self, _: &str) -> Result<Vec<String>, String> {
+        Ok(Vec::new())
+    }
+
+    fn read(&self, path: &str) -> Result<String, String> {
+        Err(format!("{path} is not read"))
+    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,58 @@
+use argon2::password_hash::PasswordHasher;
+use argon2::password_hash::phc::PasswordHash as Phc;
+use argon2::{Algorithm, Argon2, Params, Version};
+use bascule::model::{PasswordHash, Role, User};
+use serde_json::json;
+
+use super::appliance::{Appliance, model};
+
+/// A user whose password is the name, hashed at the smallest cost.
+fn user(name: &str, role: Role) -> User {
+    let cheap = Argon2::new(Algorithm::Argon2id, Version::V0x13, Params::new(8, 1, 1, None).unwrap());
+    let hash: Phc = cheap.hash_password(name.as_bytes()).unwrap();
+    User { name: name.into(), role, password: PasswordHash::Inline(hash.to_string().into()) }
+}
+
+fn appliance() -> Appliance {
+    let mut model = model();
+    model.admin.users =
+        vec![user("admin", Role::Superuser), user("guest", Role::ReadOnly), user("oper", Role::Operator)];
+    Appliance::with(model)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn with_users_every_role_may_do_what_it_may_and_health_needs_no_credentials() {
+    let appliance = appliance();
+    let send = async |user: &str, method: reqwest::Method, path: &str| {
+        let request = appliance.http.request(method, format!("{}{path}", appliance.base)).json(&json!({}));
+        request.basic_auth(user, Some(user)).send().await.unwrap().status().as_u16()
+    };
+    use reqwest::Method;
+    for (user, method, path, status) in [
+        ("guest", Method::GET, "/api/v1/services", 200),
+        ("guest", Method::GET, "/metrics", 200),
+        ("guest", Method::POST, "/api/v1/services/web1/disable", 403),
+        ("oper", Method::POST, "/api/v1/services/web1/disable", 200),
+        ("oper", Method::POST, "/api/v1/config/save", 403),
+        ("oper", Method::PUT, "/api/v1/config", 403),
+        ("admin", Method::POST, "/api/v1/services/web1/enable", 200),
+        ("nobody", Method::GET, "/api/v1/services", 401),
+    ] {
+        assert_eq!(send(user, method.clone(), path).await, status, "{user} {method} {path}");
+    }
+    for (path, status) in [("/healthz", 200), ("/api/v1/status", 401), ("/metrics", 401), ("/api/v1/openapi.json", 401)]
+    {
+        let response = appliance.http.get(format!("{}{path}", appliance.base)).send().await.unwrap();
+        assert_eq!(response.status(), status, "{path}");
+        assert_eq!(response.headers().contains_key("www-authenticate"), status == 401);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_journal_names_the_user() {
+    let appliance = appliance();
+    let url = format!("{}/api/v1/switches/drill", appliance.base);
+    let request = appliance.http.put(url).basic_auth("oper", Some("oper")).json(&json!({"value": true}));
+    let switch: serde_json::Value = request.send().await.unwrap().json().await.unwrap();
+    assert_eq!(switch["set_by"]["actor"], "admin:oper");
+}
