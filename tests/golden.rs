@@ -4,3 +4,5 @@
 mod config;
 #[path = "golden/profiles.rs"]
 mod profiles;
+#[path = "golden/transcripts.rs"]
+mod transcripts;

@@ -111,9 +111,10 @@ impl Core {
         self.held.iter().map(|held| held.since + DISK_PATIENCE).filter(|end| *end > now).min()
     }
 
-    /// Whether a commit waits that readers must not see yet. After 2 s they see the engine's state, and the alert.
+    /// Whether a commit waits that readers must not see yet. Where the disk fails or is late they see the engine's
+    /// state, and the alert: a look at a box in trouble must not hang.
     pub(super) fn is_holding(&self, now: Now) -> bool {
-        self.held.iter().any(|held| now.tick < held.since + DISK_PATIENCE)
+        self.status.not_durable.is_none() && self.held.iter().any(|held| now.tick < held.since + DISK_PATIENCE)
     }
 
     pub(super) fn publish_if_due(&mut self, now: Now) {
