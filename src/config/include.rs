@@ -30,6 +30,10 @@ pub fn apply(report: &mut Report, document: &mut Table, overrides: &[(String, St
         let file = report.add(format!("--set {path}").into(), value.as_str().into(), false);
         let place = Place { file, start: 0 };
         match keys(path) {
+            Ok(keys) if matches!(keys[0].as_str(), "include" | "schema") => {
+                let what = format!("`{}` is read before anything can be set; write it in the file", keys[0]);
+                report.error(place, path, what);
+            }
             Ok(keys) => set(report, document, &keys, document::read_value(value, file), place, path),
             Err(why) => report.error(place, path, format!("`{path}` is not a path: {why}")),
         }

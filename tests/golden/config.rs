@@ -138,10 +138,49 @@ fn overrides_replace_add_and_are_checked_like_the_text() {
         ("admin.lisen", "127.0.0.1:0"),
         ("vserver.web.services.web1.x", "1"),
         ("a..b", "1"),
+        ("include", "[\"more.toml\"]"),
         ("vserver.web.backup", "nobody"),
     ])
     .unwrap_err();
     insta::assert_snapshot!(rendered(&problems));
+}
+
+#[test]
+fn files_are_included_once_and_not_without_end() {
+    let chain: Vec<(String, String)> =
+        (1..=10).map(|n| (format!("{n}.toml"), format!("include = [\"{}.toml\"]\n[switch.s{n}]\n", n + 1))).collect();
+    let beside = |depth: usize| -> Vec<(&str, &str)> {
+        let mut files: Vec<(&str, &str)> = chain[..depth].iter().map(|(p, t)| (p.as_str(), t.as_str())).collect();
+        files[depth - 1].1 = "[switch.last]\n";
+        files
+    };
+    let root = "include = [\"1.toml\", \"*.toml\"]\n";
+    let loaded = load_text(root, &beside(8)).unwrap_or_else(|problems| panic!("{}", rendered(&problems)));
+    assert_eq!((loaded.model.switches.len(), loaded.sources.len()), (8, 9), "each file counts once");
+    let problems = load_text(root, &beside(9)).unwrap_err();
+    assert!(problems[0].what.contains("more than 8 deep"), "{}", rendered(&problems));
+
+    let missing = load_text("include = [\"*.none\"]\n", &[]).map(|loaded| loaded.sources.len());
+    assert_eq!(missing.unwrap(), 1, "a glob may match nothing");
+}
+
+#[test]
+fn a_secret_that_is_known_to_be_absent_is_a_warning() {
+    struct Absent;
+    impl Files for Absent {
+        fn glob(&self, _: &str) -> Result<Vec<String>, String> {
+            Ok(Vec::new())
+        }
+        fn read(&self, _: &str) -> Result<String, String> {
+            Err("no such file".into())
+        }
+        fn has_secret(&self, _: &bascule::model::scenario::Secret) -> Option<bool> {
+            Some(false)
+        }
+    }
+    let root = Source { path: "a.toml".into(), text: include_str!("../../profiles/example.toml").into() };
+    let warnings = load(root, &[], &Absent).unwrap().warnings;
+    assert!(warnings.iter().any(|w| w.what.contains("`GTM_ORACLE_PASSWORD` is not set")), "{}", rendered(&warnings));
 }
 
 #[test]
