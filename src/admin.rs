@@ -16,6 +16,7 @@ pub(crate) mod auth;
 mod body;
 mod events;
 mod health;
+mod look;
 mod metrics;
 mod openapi;
 mod problem;

@@ -4,7 +4,6 @@
 //! drain is not mistaken for a failure.
 
 use std::fmt::Write as _;
-use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use axum::extract::State;
@@ -14,22 +13,11 @@ use axum::response::{IntoResponse, Response};
 use super::App;
 use super::problem::Problem;
 use super::route::Route;
-use crate::control::RunStatus;
-use crate::model::Model;
+use crate::control::World;
 use crate::model::condition::Truth;
-use crate::model::state::{ServiceState, StateView, VserverState};
-use crate::snapshot::Snapshot;
+use crate::model::state::{ServiceState, VserverState};
 
 const MEDIA_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
-
-/// One consistent look, taken from the writer so that the text is written elsewhere.
-struct Look {
-    model: Arc<Model>,
-    view: StateView,
-    snapshot: Arc<Snapshot>,
-    status: RunStatus,
-    unsaved: bool,
-}
 
 /// The text in the making.
 #[derive(Default)]
@@ -46,25 +34,11 @@ pub(crate) fn route() -> Route {
 }
 
 async fn metrics(State(app): State<App>) -> Result<Response, Problem> {
-    let look = look(&app).await?;
-    Ok(([(header::CONTENT_TYPE, MEDIA_TYPE)], render(&look)).into_response())
+    let text = app.study(render).await?;
+    Ok(([(header::CONTENT_TYPE, MEDIA_TYPE)], text).into_response())
 }
 
-async fn look(app: &App) -> Result<Look, Problem> {
-    // The view and the published snapshot are read one after the other; between them a reload may come.
-    for _ in 0..3 {
-        let (model, view, status, unsaved) = app
-            .read(|world| (Arc::clone(world.model), world.view.clone(), world.status.clone(), world.config.unsaved))
-            .await?;
-        let snapshot = app.handle().snapshot();
-        if Arc::ptr_eq(&snapshot.model, &model) {
-            return Ok(Look { model, view, snapshot, status, unsaved });
-        }
-    }
-    Err(Problem::busy("the configuration is changing; try again"))
-}
-
-fn render(look: &Look) -> String {
+fn render(look: &World<'_>) -> String {
     let mut page = Page::default();
     appliance(look, &mut page);
     services(look, &mut page);
@@ -74,7 +48,7 @@ fn render(look: &Look) -> String {
     page.0
 }
 
-fn appliance(look: &Look, page: &mut Page) {
+fn appliance(look: &World<'_>, page: &mut Page) {
     page.gauge("bascule_build_info", "Always 1; the labels say what runs.")
         .sample(&[("version", env!("CARGO_PKG_VERSION")), ("appliance", &look.model.appliance.name)], 1.0);
     let flag = |on: bool| f64::from(u8::from(on));
@@ -85,7 +59,7 @@ fn appliance(look: &Look, page: &mut Page) {
     page.gauge("bascule_generation", "Published generations of the snapshot.")
         .sample(&[], look.snapshot.generation as f64);
     page.gauge("bascule_config_unsaved", "1 while the running configuration is not saved.")
-        .sample(&[], flag(look.unsaved));
+        .sample(&[], flag(look.config.unsaved));
     page.gauge("bascule_not_durable", "1 while the disk does not keep up with what is published.")
         .sample(&[], flag(look.status.not_durable.is_some()));
     page.counter("bascule_probe_late_samples_total", "Probe samples dropped because they were taken too late.")
@@ -96,7 +70,7 @@ fn appliance(look: &Look, page: &mut Page) {
         .sample(&[], look.view.overrides.len() as f64);
 }
 
-fn services(look: &Look, page: &mut Page) {
+fn services(look: &World<'_>, page: &mut Page) {
     let all = || look.model.services.iter().zip(&look.view.services).zip(&look.snapshot.services);
     let mut family = page.gauge("bascule_service_state", "1 for the state that the service is in.");
     for ((service, view), _) in all() {
@@ -128,7 +102,7 @@ fn services(look: &Look, page: &mut Page) {
     }
 }
 
-fn vservers(look: &Look, page: &mut Page) {
+fn vservers(look: &World<'_>, page: &mut Page) {
     const STATES: [VserverState; 3] = [VserverState::Up, VserverState::Down, VserverState::OutOfService];
     let all = || look.model.vservers.iter().zip(&look.view.vservers).zip(&look.snapshot.vservers);
     type State = fn(&crate::model::state::VserverView) -> VserverState;
@@ -171,7 +145,7 @@ fn vservers(look: &Look, page: &mut Page) {
     }
 }
 
-fn checks(look: &Look, page: &mut Page) {
+fn checks(look: &World<'_>, page: &mut Page) {
     let all = || look.model.checks.iter().zip(&look.view.checks);
     let mut family = page.gauge("bascule_check_state", "1 for the state that the check is in.");
     for (check, view) in all() {
@@ -196,7 +170,7 @@ fn checks(look: &Look, page: &mut Page) {
     }
 }
 
-fn scenarios(look: &Look, page: &mut Page) {
+fn scenarios(look: &World<'_>, page: &mut Page) {
     let all = || look.model.scenarios.iter().zip(&look.view.scenarios);
     type Read = fn(&crate::model::state::ScenarioView) -> f64;
     let gauges: [(&'static str, &'static str, Read); 4] = [

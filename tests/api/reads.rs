@@ -123,3 +123,33 @@ async fn a_page_of_another_site_or_a_rebound_name_is_refused() {
     assert_eq!(with("host", "evil.example").await, 403);
     assert_eq!(appliance.get("/api/v1/services/web1").await["state"], "UP");
 }
+
+/// What is there, a line each: the difference of this list is what a release tells its callers.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_list_of_routes_changes_on_purpose_only() {
+    let appliance = Appliance::start();
+    let document = appliance.get("/api/v1/openapi.json").await;
+    let mut lines = Vec::new();
+    for (path, item) in document["paths"].as_object().unwrap() {
+        for (method, operation) in item.as_object().unwrap() {
+            let parameters = operation["parameters"].as_array().unwrap().iter();
+            let query: Vec<&str> =
+                parameters.filter(|p| p["in"] == "query").map(|p| p["name"].as_str().unwrap()).collect();
+            let body = operation["requestBody"]["content"]["application/json"]["schema"]["properties"].as_object();
+            let body: Vec<&String> = body.into_iter().flat_map(|properties| properties.keys()).collect();
+            let answer = if operation["responses"]["200"].is_object() { "200" } else { "501" };
+            let mut line = format!("{} {path} → {answer}", method.to_uppercase());
+            if !query.is_empty() {
+                line += &format!(" ?{}", query.join("&"));
+            }
+            if !body.is_empty() {
+                line += &format!(" {{{}}}", body.into_iter().map(String::as_str).collect::<Vec<_>>().join(", "));
+            }
+            lines.push(line);
+        }
+    }
+    lines.sort();
+    insta::with_settings!({ snapshot_path => "../golden/api", prepend_module_to_snapshot => false }, {
+        insta::assert_snapshot!("routes", lines.join("\n"));
+    });
+}

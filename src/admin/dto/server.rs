@@ -1,5 +1,7 @@
 //! Server objects: hosts.
 
+use std::ops::Range;
+
 use super::{NoteDto, admin_word, text};
 use crate::control::World;
 use crate::model::id::{Kind, ServerId};
@@ -26,6 +28,23 @@ dto! {
 
 impl ServerDto {
     pub fn of(world: &World<'_>, id: ServerId) -> ServerDto {
+        let at = id.index();
+        ServerDto::many(world, at..at + 1).pop().expect("one place, one server")
+    }
+
+    /// Those at these places of the model, in one walk over the services.
+    pub fn many(world: &World<'_>, range: Range<usize>) -> Vec<ServerDto> {
+        let mut services: Vec<Vec<String>> = vec![Vec::new(); range.len()];
+        for service in &world.model.services {
+            let at = service.server.and_then(|s| s.index().checked_sub(range.start));
+            if let Some(names) = at.and_then(|at| services.get_mut(at)) {
+                names.push(text(&service.name));
+            }
+        }
+        range.zip(services).map(|(at, services)| ServerDto::with(world, ServerId::from_index(at), services)).collect()
+    }
+
+    fn with(world: &World<'_>, id: ServerId, services: Vec<String>) -> ServerDto {
         let server = &world.model.servers[id.index()];
         let disabled_by = NoteDto::find(world, Kind::Server, &server.name, Slot::Admin);
         ServerDto {
@@ -33,7 +52,7 @@ impl ServerDto {
             address: server.address.to_string(),
             state: admin_word(disabled_by.is_none()),
             admin: admin_word(disabled_by.is_none()),
-            services: world.model.services.iter().filter(|s| s.server == Some(id)).map(|s| text(&s.name)).collect(),
+            services,
             disabled_by,
         }
     }

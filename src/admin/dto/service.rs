@@ -1,5 +1,6 @@
 //! Services, members of service groups, and the groups.
 
+use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::{NoteDto, admin_word, forced_word, measured, remaining, text, up_down};
@@ -150,6 +151,25 @@ dto! {
 
 impl ServiceDto {
     pub fn of(world: &World<'_>, id: ServiceId) -> ServiceDto {
+        ServiceDto::bound_to(world, id, vservers_with(world, |v| v.members.iter().any(|m| m.service == id)))
+    }
+
+    /// Those at these places of the model, in one walk over the vservers.
+    pub fn many(world: &World<'_>, range: Range<usize>) -> Vec<ServiceDto> {
+        let mut vservers: Vec<Vec<String>> = vec![Vec::new(); range.len()];
+        for vserver in &world.model.vservers {
+            for member in &vserver.members {
+                let at = member.service.index().checked_sub(range.start);
+                if let Some(names) = at.and_then(|at| vservers.get_mut(at)) {
+                    names.push(text(&vserver.name));
+                }
+            }
+        }
+        let shown = range.zip(vservers);
+        shown.map(|(at, vservers)| ServiceDto::bound_to(world, ServiceId::from_index(at), vservers)).collect()
+    }
+
+    fn bound_to(world: &World<'_>, id: ServiceId, vservers: Vec<String>) -> ServiceDto {
         let service = world.model.service(id);
         let view = &world.view.services[id.index()];
         let entry = world.snapshot.services.get(id.index());
@@ -177,7 +197,7 @@ impl ServiceDto {
             group: service.group.map(|g| text(&world.model.groups[g.index()].name)),
             server: service.server.map(|s| text(&world.model.servers[s.index()].name)),
             max_client: service.settings.max_client,
-            vservers: vservers_with(world, |v| v.members.iter().any(|m| m.service == id)),
+            vservers,
             monitors: (0..service.monitors.len()).map(|at| MonitorDto::of(world, id, at)).collect(),
             disabled_by: NoteDto::find(world, Kind::Service, &service.name, Slot::Admin),
             forced_by: NoteDto::find(world, Kind::Service, &service.name, Slot::Force),
@@ -277,7 +297,7 @@ fn vservers_with(world: &World<'_>, bound: impl Fn(&crate::model::vserver::Vserv
 
 impl MemberDto {
     pub fn of(world: &World<'_>, member: &crate::model::service::GroupMember) -> MemberDto {
-        let service = ServiceDto::of(world, member.service);
+        let service = ServiceDto::bound_to(world, member.service, Vec::new());
         MemberDto {
             name: text(&member.name),
             service: service.name,

@@ -21,6 +21,8 @@ use crate::model::scenario::Mode;
 const REASON: Field = field("reason", FieldKind::Text, "Why; kept with the act.");
 const EXPIRES: Field = field("expires", FieldKind::Expiry, "When it ends by itself: a duration or a time.");
 
+/// Nothing is left that could expire.
+const ENABLE: &[Field] = &[REASON];
 const NOTE: &[Field] = &[REASON, EXPIRES];
 const DISABLE: &[Field] = &[
     field("delay", FieldKind::Duration, "How long to drain; absent or 0: out of service at once."),
@@ -100,7 +102,7 @@ fn switchable<D: dto::Schema>(path: &str, kind: Kind, disable: &'static [Field])
         act(&app, caller, object(kind, &names), command).await
     };
     let enabling = move |State(app): State<App>, caller: Caller, names: Segments, headers: HeaderMap, body: Body| async move {
-        let fields = Fields::parse(&headers, &body::read(body, ACT_MAX).await?, NOTE)?;
+        let fields = Fields::parse(&headers, &body::read(body, ACT_MAX).await?, ENABLE)?;
         let command = Command::Enable { object: object(kind, &names), note: fields.note()? };
         act(&app, caller, object(kind, &names), command).await
     };
@@ -110,7 +112,7 @@ fn switchable<D: dto::Schema>(path: &str, kind: Kind, disable: &'static [Field])
             .reads(Reads::Fields(disable))
             .answers_changed::<D>(),
         Route::post(format!("/api/v1/{path}/enable"), Access::Operate, &format!("Bring back: {noun}"), enabling)
-            .reads(Reads::Fields(NOTE))
+            .reads(Reads::Fields(ENABLE))
             .answers_changed::<D>(),
     ]
 }

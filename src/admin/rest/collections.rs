@@ -1,5 +1,7 @@
 //! State and statistics: GET on the collections and on their members.
 
+use std::ops::Range;
+
 use axum::Json;
 use axum::extract::State;
 use serde::Serialize;
@@ -14,9 +16,7 @@ use super::super::problem::Problem;
 use super::super::route::{Route, Segments};
 use crate::control::World;
 use crate::model::Model;
-use crate::model::id::{
-    CheckId, DatacenterId, GroupId, QueryId, ScenarioId, ServerId, ServiceId, SwitchId, TriggerId, VserverId,
-};
+use crate::model::id::{CheckId, DatacenterId, GroupId, QueryId, ScenarioId, SwitchId, TriggerId, VserverId};
 
 const PAGE: &[Field] = &[
     field("limit", FieldKind::Integer, "At most this many items; all where absent."),
@@ -28,7 +28,8 @@ struct Collection<D> {
     path: &'static str,
     noun: &'static str,
     names: fn(&Model) -> Vec<&str>,
-    show: fn(&World<'_>, usize) -> D,
+    /// The objects at these places; many at once share what is looked up for them.
+    show: fn(&World<'_>, Range<usize>) -> Vec<D>,
 }
 
 /// `names!(services)`: the names of a table of the model, in its order.
@@ -47,73 +48,73 @@ pub(crate) fn routes() -> Vec<Route> {
         path: "vservers",
         noun: "vserver",
         names: names!(vservers),
-        show: |world, at| VserverDto::of(world, VserverId::from_index(at)),
+        show: |world, range| range.map(|at| VserverDto::of(world, VserverId::from_index(at))).collect(),
     }));
     routes.extend(collection(Collection {
         path: "services",
         noun: "service",
         names: names!(services),
-        show: |world, at| ServiceDto::of(world, ServiceId::from_index(at)),
+        show: |world, range| ServiceDto::many(world, range),
     }));
     routes.extend(collection(Collection {
         path: "service-groups",
         noun: "service group",
         names: names!(groups),
-        show: |world, at| ServiceGroupDto::of(world, GroupId::from_index(at)),
+        show: |world, range| range.map(|at| ServiceGroupDto::of(world, GroupId::from_index(at))).collect(),
     }));
     routes.extend(collection(Collection {
         path: "servers",
         noun: "server",
         names: names!(servers),
-        show: |world, at| ServerDto::of(world, ServerId::from_index(at)),
+        show: |world, range| ServerDto::many(world, range),
     }));
     routes.extend(collection(Collection {
         path: "checks",
         noun: "check",
         names: names!(checks),
-        show: |world, at| CheckDto::of(world, CheckId::from_index(at)),
+        show: |world, range| range.map(|at| CheckDto::of(world, CheckId::from_index(at))).collect(),
     }));
     routes.extend(collection(Collection {
         path: "scenarios",
         noun: "scenario",
         names: names!(scenarios),
-        show: |world, at| ScenarioDto::of(world, ScenarioId::from_index(at)),
+        show: |world, range| range.map(|at| ScenarioDto::of(world, ScenarioId::from_index(at))).collect(),
     }));
     routes.extend(collection(Collection {
         path: "datacenters",
         noun: "data centre",
         names: names!(datacenters),
-        show: |world, at| DatacenterDto::of(world, DatacenterId::from_index(at)),
+        show: |world, range| range.map(|at| DatacenterDto::of(world, DatacenterId::from_index(at))).collect(),
     }));
     routes.extend(collection(Collection {
         path: "zones",
         noun: "zone",
         names: names!(zones),
-        show: |world, at| ZoneDto::of(world, at),
+        show: |world, range| range.map(|at| ZoneDto::of(world, at)).collect(),
     }));
     routes.extend(collection(Collection {
         path: "triggers",
         noun: "trigger",
         names: names!(triggers),
-        show: |world, at| TriggerDto::of(world, TriggerId::from_index(at)),
+        show: |world, range| range.map(|at| TriggerDto::of(world, TriggerId::from_index(at))).collect(),
     }));
     routes.extend(collection(Collection {
         path: "queries",
         noun: "query",
         names: names!(queries),
-        show: |world, at| QueryDto::of(world, QueryId::from_index(at)),
+        show: |world, range| range.map(|at| QueryDto::of(world, QueryId::from_index(at))).collect(),
     }));
     routes.extend(collection(Collection {
         path: "switches",
         noun: "switch",
         names: names!(switches),
-        show: |world, at| SwitchDto::of(world, SwitchId::from_index(at)),
+        show: |world, range| range.map(|at| SwitchDto::of(world, SwitchId::from_index(at))).collect(),
     }));
     routes
 }
 
 async fn status(State(app): State<App>) -> Result<Json<StatusDto>, Problem> {
-    app.read(StatusDto::of).await.map(Json)
+    app.study(StatusDto::of).await.map(Json)
 }
 
 /// The two routes of a kind: all of it, and one by name.
@@ -125,9 +126,10 @@ where
     let all = move |State(app): State<App>, params: Params| async move {
         let (offset, limit) = (params.integer("offset")?.unwrap_or(0), params.integer("limit")?.unwrap_or(u64::MAX));
         let (offset, limit) = (saturated(offset), saturated(limit));
-        let items = app.read(move |world| {
+        let items = app.study(move |world| {
             let count = names(world.model).len();
-            (0..count).skip(offset).take(limit).map(|at| show(world, at)).collect()
+            let first = offset.min(count);
+            show(world, first..first.saturating_add(limit).min(count))
         });
         Ok::<_, Problem>(Json(Items { items: items.await? }))
     };
@@ -135,7 +137,7 @@ where
         let found = app.read(move |world| {
             let known = names(world.model);
             match known.iter().position(|name| *name == segments.first()) {
-                Some(at) => Ok(show(world, at)),
+                Some(at) => Ok(show(world, at..at + 1).pop()),
                 None => Err(Problem::unknown_object(noun, segments.first(), known)),
             }
         });
