@@ -4,6 +4,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use crate::config::{Files, Source};
+use crate::model::scenario::Secret;
 
 /// Paths are relative to the folder of the root file.
 #[derive(Clone, Debug)]
@@ -74,6 +75,14 @@ impl Files for DiskFiles {
     fn read(&self, path: &str) -> Result<String, String> {
         read_text(&self.folder.join(path)).map_err(|e| e.to_string())
     }
+
+    fn has_secret(&self, secret: &Secret) -> Option<bool> {
+        Some(match secret {
+            Secret::Env(name) => std::env::var_os(&**name).is_some_and(|value| !value.is_empty()),
+            // Like whoever reads it later: from the working directory.
+            Secret::File(path) => std::fs::File::open(&**path).is_ok(),
+        })
+    }
 }
 
 #[cfg(test)]
@@ -93,5 +102,13 @@ mod tests {
         assert_eq!(files.read("apps/b.toml").unwrap(), "b");
         assert!(files.read("apps").is_err(), "a folder is no text");
         assert!(files.glob("apps/***").is_err());
+    }
+
+    #[test]
+    fn an_absent_secret_is_known_to_be_absent() {
+        let files = DiskFiles::beside(Path::new("box.toml"));
+        assert_eq!(files.has_secret(&Secret::Env("BASCULE_NO_SUCH_VARIABLE".into())), Some(false));
+        assert_eq!(files.has_secret(&Secret::File("/nonexistent/secret".into())), Some(false));
+        assert_eq!(files.has_secret(&Secret::Env("PATH".into())), Some(true));
     }
 }
