@@ -17,6 +17,7 @@
 mod acts;
 mod configuration;
 mod durable;
+mod foresight;
 mod guard;
 mod log;
 mod names;

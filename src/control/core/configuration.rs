@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::acts::{Reply, Waiting};
+use super::foresight::foresee;
 use super::saving::SaveJob;
 use super::{Core, FileAccess, Output};
 use crate::config::diff::{Difference, DifferenceKind, diff};
@@ -177,8 +178,10 @@ impl Core {
         if origin == "reload" {
             warnings.extend(unsaved.into_iter().map(|line| format!("unsaved change dropped: {line}")));
         }
-        let done = Done { warnings, changes, ..Done::default() };
+        let mut done = Done { warnings, changes, ..Done::default() };
         if dry_run {
+            let running = self.cell.load_full();
+            done.changes.extend(foresee(&self.engine, now, &loaded.model, &zones, &running));
             self.answer(change.reply, Ok(done), None);
             return;
         }

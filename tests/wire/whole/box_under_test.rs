@@ -107,9 +107,6 @@ impl Box {
         child.wait().expect("it ends").code().expect("it ends by itself")
     }
 
-    pub fn signal(&self, signal: &str) {
-        self.signal_to(self.child.as_ref().expect("it runs").id(), signal);
-    }
 
     fn signal_to(&self, pid: u32, signal: &str) {
         let kill = Command::new("kill").arg(format!("-{signal}")).arg(pid.to_string()).status();

@@ -201,3 +201,24 @@ fn both_directions_on_is_stuck_and_a_call_that_would_stick_says_what_was_meant()
     box_.act("PUT", "/scenarios/a-out/modes", r#"{"activate": "auto", "deactivate": "on"}"#);
     assert_eq!(box_.get("/scenarios/a-out")["state"], "inactive");
 }
+
+#[test]
+fn a_diff_says_which_transitions_and_answers_a_configuration_would_bring_and_changes_nothing() {
+    let toml = STEERED
+        .replace("ADDRESS", "127.0.0.1:1")
+        .replace("site-a!{fails:1}", "sw:go")
+        .replace("[scenario.a-out.activate]", "[switch.go]\n[scenario.a-out.activate]");
+    let box_ = Box::start(&toml);
+    let changed =
+        toml.replace("[switch.go]", "[switch.other]\ninitial = true\n[switch.go]").replace("sw:go", "sw:other");
+    let fields = [("Content-Type", "application/toml")];
+    let diff = http(box_.admin, "POST", "/api/v1/config/diff", &changed, &fields).expect("an answer");
+    assert_eq!(diff.status, 200, "{}", diff.body);
+    assert!(diff.body.contains("scenario a-out: would activate (sw:other)"), "{}", diff.body);
+    assert!(diff.body.contains("answer www.example.test. A: 192.0.2.10 → 198.51.100.10"), "{}", diff.body);
+    assert_eq!(box_.resolve("www.example.test"), ["192.0.2.10"]);
+    let applied = http(box_.admin, "PUT", "/api/v1/config", &changed, &fields).expect("an answer");
+    assert_eq!(applied.status, 200, "{}", applied.body);
+    assert_eq!(box_.resolve("www.example.test"), ["198.51.100.10"]);
+    assert_eq!(box_.get("/scenarios/a-out")["last_transition"]["cause"], "config");
+}
