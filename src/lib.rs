@@ -35,7 +35,7 @@
 //! | | [`probe`] | one sample of a check against a real socket; the runner | model |
 //! | L4 writer | [`control`] | the one writer: commands, reactor, store, journal | model, machine, config, snapshot, probe |
 //! | L5 front ends | [`admin`] | REST, metrics, authentication | model, config, snapshot, rehearse, control's handle |
-//! | | [`rehearse`] | test, simulate, replay, explain: the engine in virtual time | model, machine, balance, config, snapshot, pure parts of dataplane |
+//! | | [`rehearse`] | test, simulate, replay, explain: the engine in virtual time | model, machine, balance, config, snapshot, pure parts of dataplane, the journal |
 //! | | [`cli`] | the shell and one-shot commands | as admin, and its data types |
 //! | L6 wiring | [`app`] | constructs everything in order, readiness, graceful stop | all |
 //! | words | [`manual`] | the manual, as modules, so that its links and examples are checked | – |

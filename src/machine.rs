@@ -25,7 +25,7 @@ use crate::model::event::{Act, AdminIntent, BoardRecord, GuardResult, Observatio
 use crate::model::id::{CheckId, ScenarioId};
 use crate::model::scenario::Direction;
 use crate::model::state::{Override, OverrideKey, Saved, SavedScenario};
-use crate::model::time::Tick;
+use crate::model::time::{Now, Tick};
 
 /// What an engine can be told.
 #[derive(Clone, Debug)]
@@ -61,6 +61,9 @@ pub enum Effect {
     Guard { scenario: ScenarioId, direction: Direction, attempt: u64 },
     /// Stop running a guard: its attempt is over.
     CancelGuard { scenario: ScenarioId, attempt: u64 },
+    /// What follows happened at this time: a timer was due earlier than the step that worked it off. The last one of a
+    /// step is the time of the step itself.
+    At(Now),
     /// Something happened: journal it, send it as an event.
     Record(Record),
     /// Make durable before the next publication.

@@ -13,14 +13,16 @@ pub mod world;
 
 mod judge;
 mod junit;
+mod replay;
 mod simulate;
 mod test;
 mod timeline;
 mod walk;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
+pub use replay::{Difference, Replayed, play, replay};
 pub use simulate::{simulate, timeline_of};
 pub use test::{Prepared, prepare, test};
 pub use walk::{Failure, Walk, walk};
@@ -30,12 +32,6 @@ pub use walk::{Failure, Walk, walk};
 pub struct TestOptions {
     /// Where a JUnit report goes.
     pub junit: Option<PathBuf>,
-}
-
-/// Runs the journal of a state directory through the engine and compares. 0 when chain and commits agree.
-pub fn replay(state_dir: &Path) -> ExitCode {
-    let _ = state_dir;
-    fail("replay", "not available in this build")
 }
 
 /// Says what went wrong, on stderr, and fails.

@@ -11,6 +11,8 @@ mod exhaustive;
 mod modes;
 #[path = "sim/random.rs"]
 mod random;
+#[path = "sim/replay.rs"]
+mod replay;
 #[path = "sim/restart.rs"]
 mod restart;
 #[path = "sim/vectors.rs"]

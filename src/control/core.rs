@@ -334,6 +334,7 @@ impl Core {
     fn one_step(&mut self, now: Now, input: Step, results: &mut VecDeque<crate::model::event::GuardResult>) {
         let mut effects = std::mem::take(&mut self.effects);
         self.engine.step(now, input, &mut effects);
+        let mut at = now;
         for effect in effects.drain(..) {
             match effect {
                 Effect::Probe { check, due } => self.order_probe(check, due),
@@ -342,7 +343,8 @@ impl Core {
                 }
                 // Guards of this build are over as soon as they have begun.
                 Effect::CancelGuard { .. } => {}
-                Effect::Record(record) => self.record(now, record),
+                Effect::At(time) => at = time,
+                Effect::Record(record) => self.record(now, at, record),
                 Effect::SaveScenario(scenario) => self.batch.scenarios.push(*scenario),
                 Effect::SaveOverride(key, value) => self.batch.overrides.push((key, value)),
                 Effect::Publish => self.dirty = true,

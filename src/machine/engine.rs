@@ -14,6 +14,7 @@ mod timers;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::board::{Board, RowId, TermRows};
 use super::check::CheckMachine;
@@ -127,9 +128,12 @@ impl Engine {
     /// Applies `input` at `now`; `now.tick` never decreases (asserted). Effects are appended.
     pub fn step(&mut self, now: Now, input: Input, effects: &mut Vec<Effect>) {
         assert!(now.tick >= self.now.tick, "time never runs back");
-        self.work_off_timers(now, effects);
-        self.now = now;
         let evaluates = !self.replaying || matches!(input, Input::Wake);
+        // In a journal what a timer did at this very moment stands before what the input did: its row is an input here,
+        // and is not overtaken by another timer of the moment.
+        let due = if evaluates { now } else { now.before(Duration::from_micros(1)) };
+        self.work_off_timers(due, now, effects);
+        self.now = now;
         self.take(input, effects);
         if evaluates {
             self.settle(effects);

@@ -94,6 +94,11 @@ impl Now {
         Now { tick, wall }
     }
 
+    /// The moment `d` earlier on both clocks; not before the origin of the monotonic one.
+    pub fn before(self, d: Duration) -> Now {
+        Now { tick: Tick(self.tick.0.saturating_sub(micros(d))), wall: self.wall - d }
+    }
+
     /// The moment `d` later on both clocks; virtual time advances this way.
     pub fn after(self, d: Duration) -> Now {
         Now { tick: self.tick + d, wall: self.wall + d }

@@ -254,12 +254,14 @@ impl World {
         let mut effects = std::mem::take(&mut self.effects);
         self.engine.step(self.now, input, &mut effects);
         self.check_invariants(&effects);
+        let mut at = self.elapsed();
         for effect in effects.drain(..) {
             match effect {
                 Effect::Probe { check, due } => self.order_sample(check, due),
                 Effect::Guard { scenario, attempt, .. } => results.push_back(self.guard_result(scenario, attempt)),
                 Effect::CancelGuard { .. } => {}
-                Effect::Record(record) => self.tell(Happening::Record(record)),
+                Effect::At(time) => at = time.tick.since(self.origin),
+                Effect::Record(record) => self.history.push(Moment { at, what: Happening::Record(record) }),
                 Effect::SaveScenario(saved) => {
                     self.saved.scenarios.retain(|s| s.name != saved.name);
                     self.saved.scenarios.push(*saved);

@@ -58,7 +58,14 @@ fn walk(rig: &Rig, history: &mut Vec<Event>) {
         return;
     }
     for event in ALPHABET {
-        let mut rig = Rig { engine: rig.engine.clone(), now: rig.now, effects: Vec::new(), saved: rig.saved.clone() };
+        let mut rig = Rig {
+            engine: rig.engine.clone(),
+            now: rig.now,
+            effects: Vec::new(),
+            saved: rig.saved.clone(),
+            journal: Vec::new(),
+            late: rig.late,
+        };
         match event {
             Event::Pass => rig.pass("p"),
             Event::Fail => rig.fail("p"),

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use bascule::control::journal::history::What;
 use bascule::machine::Effect;
 use bascule::model::event::{Outcome, Record};
 use bascule::model::scenario::Mode;
@@ -67,6 +68,8 @@ fn walk(seed: u64) -> (usize, usize) {
     let mut random = Random(seed);
     let mut config = configuration(&mut random);
     let mut rig = Rig::new(&config);
+    // Half of the appliances are woken too late for everything.
+    rig.late = Duration::from_millis(seed % 2 * (1 + seed));
     let mut commits = 0;
     let mut states = remember(&rig);
     for step in 0..STEPS {
@@ -92,7 +95,17 @@ fn walk(seed: u64) -> (usize, usize) {
         }
         commits += check_ledger(&rig, &mut states, step);
     }
+    replays(&rig);
     (STEPS, commits)
+}
+
+/// The journal of the whole walk, restarts and reloads included, makes an engine commit the same.
+fn replays(rig: &Rig) {
+    let recorded = rig.journal.iter().filter(|m| matches!(m.what, What::Record(Record::Transition(_)))).count();
+    match bascule::rehearse::play(&rig.journal) {
+        Ok(replayed) => assert_eq!((replayed.commits, replayed.skipped), (recorded, 0)),
+        Err(difference) => panic!("{difference}"),
+    }
 }
 
 fn scenarios(rig: &Rig) -> Vec<(String, u64)> {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bascule::config::{self, Files, Source};
+use bascule::control::journal::history::{Adopted, Moment, What};
 use bascule::machine::{Effect, Engine, Input, invariant};
 use bascule::model::Model;
 use bascule::model::event::{
@@ -32,6 +33,10 @@ pub struct Rig {
     pub effects: Vec<Effect>,
     /// What a store would hold.
     pub saved: Saved,
+    /// What a journal would hold, former processes included.
+    pub journal: Vec<Moment>,
+    /// How late it is woken for what is due.
+    pub late: Duration,
 }
 
 /// The model of a configuration that must load.
@@ -44,6 +49,12 @@ pub fn model(toml: &str) -> Arc<Model> {
             panic!("the configuration does not load:\n{}", lines.join("\n"));
         }
     }
+}
+
+fn adopted(origin: &str, toml: &str) -> What {
+    let root = Source { path: "test.toml".into(), text: toml.into() };
+    let hash = config::load(root.clone(), &[], &NoFiles).expect("it loads").hash;
+    What::Config(Adopted { origin: origin.into(), hash, set: Vec::new(), sources: vec![root] })
 }
 
 pub fn secs(s: u64) -> Duration {
@@ -62,7 +73,16 @@ impl Rig {
 
     /// A start with what was saved before. The monotonic clock of a new process begins anew.
     pub fn start(toml: &str, saved: Saved, now: Now) -> Rig {
-        let mut rig = Rig { engine: Engine::new(), now, effects: Vec::new(), saved: saved.clone() };
+        let mut rig = Rig {
+            engine: Engine::new(),
+            now,
+            effects: Vec::new(),
+            saved: saved.clone(),
+            journal: Vec::new(),
+            late: Duration::ZERO,
+        };
+        rig.note(What::Start { saved: saved.clone() });
+        rig.note(adopted("start", toml));
         rig.step(Input::Restore(saved));
         rig.step(Input::Adopt(model(toml)));
         rig
@@ -70,18 +90,36 @@ impl Rig {
 
     /// The same state directory after a `kill -9`, `down` later.
     pub fn kill_and_restart(self, toml: &str, down: Duration) -> Rig {
-        Rig::start(toml, self.saved.clone(), Now::new(Tick(1_000_000), self.now.wall + down))
+        let mut next = Rig::start(toml, self.saved.clone(), Now::new(Tick(1_000_000), self.now.wall + down));
+        let began = next.journal.drain(..).collect::<Vec<_>>();
+        (next.journal, next.late) = (self.journal, self.late);
+        for moment in began {
+            next.journal.push(Moment { number: next.journal.len() as u64 + 1, ..moment });
+        }
+        next
+    }
+
+    fn note(&mut self, what: What) {
+        self.journal.push(Moment { number: self.journal.len() as u64 + 1, now: self.now, what });
     }
 
     pub fn reload(&mut self, toml: &str) {
+        self.step(Input::Wake);
+        self.note(adopted("reload", toml));
         self.step(Input::Adopt(model(toml)));
     }
 
     pub fn step(&mut self, input: Input) {
         let from = self.effects.len();
         self.engine.step(self.now, input, &mut self.effects);
+        let mut at = self.now;
         for effect in &self.effects[from..] {
             match effect {
+                Effect::At(time) => at = *time,
+                Effect::Record(record) => {
+                    let number = self.journal.len() as u64 + 1;
+                    self.journal.push(Moment { number, now: at, what: What::Record(record.clone()) });
+                }
                 Effect::SaveScenario(saved) => {
                     self.saved.scenarios.retain(|s| s.name != saved.name);
                     self.saved.scenarios.push((**saved).clone());
@@ -118,7 +156,8 @@ impl Rig {
         while let Some(wake) = self.engine.wake_at()
             && wake <= end.tick
         {
-            self.now = self.now.after(wake.since(self.now.tick));
+            let woken = (wake + self.late).min(end.tick);
+            self.now = self.now.after(woken.since(self.now.tick));
             self.step(Input::Wake);
         }
         self.now = end;

@@ -24,6 +24,9 @@ const LAYERS: &[(&str, &[&str])] = &[
             "dataplane::dns::answer",
             "dataplane::dns::explain",
             "dataplane::l7::policy",
+            // A replay reads what the writer wrote.
+            "control::journal",
+            "control::store::read_journal",
         ],
     ),
     ("admin", FRONT_END),

@@ -195,6 +195,8 @@ impl Core {
         }
         status.unsaved = status.hash != status.saved_hash;
         self.sources.clone_from(&loaded.sources);
+        // What was due under the former model stands before the new one in the journal.
+        self.step(now, super::Step::Wake);
         self.journal_config(now, &change.actor, origin, &loaded.hash);
         // An equal model keeps its ids and everything that hangs on them.
         if *loaded.model != **self.engine.model() {

@@ -15,21 +15,22 @@ use crate::model::time::Now;
 // === impl Core ===
 
 impl Core {
-    pub(super) fn record(&mut self, now: Now, record: Record) {
+    /// `at`: when it happened; earlier than `now` where a timer was worked off late.
+    pub(super) fn record(&mut self, now: Now, at: Now, record: Record) {
         super::log::write(&record);
         if let Record::Transition(transition) = &record {
             self.hold(now, transition);
         }
         self.batch.entries.push(Draft {
-            at: now.wall,
-            tick: now.tick,
+            at: at.wall,
+            tick: at.tick,
             kind: codec::kind(&record),
             object: codec::object(&record),
             actor: codec::actor(&record),
             body: codec::encode(&record),
         });
         self.next_event += 1;
-        let event = Event { id: self.next_event, at: now.wall, record: Arc::new(record) };
+        let event = Event { id: self.next_event, at: at.wall, record: Arc::new(record) };
         self.waiting_events.push_back(Arc::new(event));
     }
 

@@ -31,11 +31,13 @@ pub(super) enum WallTimer {
 // === impl Engine ===
 
 impl Engine {
-    /// Works off everything that is due up to `now`, in order of time and each at its own time, so that a late wake
-    /// decides as a punctual one would have.
-    pub(super) fn work_off_timers(&mut self, now: Now, effects: &mut Vec<Effect>) {
-        while let Some(at) = self.next_due(now) {
+    /// Works off everything that is due up to `due`, in order of time and each at its own time, so that a late wake
+    /// decides as a punctual one would have. The step itself is at `now`.
+    pub(super) fn work_off_timers(&mut self, due: Now, now: Now, effects: &mut Vec<Effect>) {
+        let before = effects.len();
+        while let Some(at) = self.next_due(due) {
             self.now = at;
+            let from = effects.len();
             while let Some(&(tick, timer)) = self.timers.first()
                 && tick <= at.tick
             {
@@ -49,6 +51,12 @@ impl Engine {
                 self.fire_wall(timer, effects);
             }
             self.settle(effects);
+            if at != now && effects.len() > from {
+                effects.insert(from, Effect::At(at));
+            }
+        }
+        if matches!(effects.get(before), Some(Effect::At(_))) {
+            effects.push(Effect::At(now));
         }
     }
 
