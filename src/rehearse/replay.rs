@@ -51,7 +51,8 @@ fn compare(state_dir: &Path) -> Result<Vec<String>, String> {
         ));
     }
     let Replayed { starts, commits, .. } = replayed;
-    lines.push(format!("commits: {commits} in {starts} runs of the appliance, every one comes out as recorded"));
+    let runs = if starts == 1 { "one run".to_owned() } else { format!("{starts} runs") };
+    lines.push(format!("commits: {commits} in {runs} of the appliance, every one comes out as recorded"));
     lines.extend(replayed.notes);
     Ok(lines)
 }

@@ -119,7 +119,10 @@ fn report(tested: &Tested) -> String {
 pub(super) fn difference(path: &str, failure: &Failure) -> String {
     let Failure { line, expected, got, at, before } = failure;
     let mut text = format!("{path}:{line}: {expected}\n");
-    text += &format!("  expected  {}\n", expected.trim_start_matches("expect "));
+    // Behind a step that could not be carried out there is nothing to expect.
+    if let Some((_, expectation)) = expected.split_once("expect ") {
+        text += &format!("  expected  {expectation}\n");
+    }
     text += &format!("  got       {got}\n  at        {}\n", timeline::stamp(*at));
     for (index, line) in before.iter().enumerate() {
         text += &format!("  {}  {line}\n", if index == 0 { "before  " } else { "        " });
