@@ -45,6 +45,7 @@ fn render(look: &World<'_>) -> String {
     vservers(look, &mut page);
     checks(look, &mut page);
     scenarios(look, &mut page);
+    dns(look, &mut page);
     page.0
 }
 
@@ -190,6 +191,41 @@ fn scenarios(look: &World<'_>, page: &mut Page) {
     let mut family = page.gauge("bascule_switch", "1 while the switch is on.");
     for (switch, value) in look.model.switches.iter().zip(&look.view.switches) {
         family.sample(&[("switch", &switch.name)], f64::from(u8::from(*value)));
+    }
+}
+
+fn dns(look: &World<'_>, page: &mut Page) {
+    let live = &look.snapshot.dns;
+    let mut family = page.counter("bascule_dns_queries_total", "DNS messages that came in.");
+    family.sample(&[("transport", "udp")], live.udp_queries_total.load(Relaxed) as f64);
+    family.sample(&[("transport", "tcp")], live.tcp_queries_total.load(Relaxed) as f64);
+    let mut family = page.counter("bascule_dns_answers_total", "DNS answers by response code (RFC 6895 number).");
+    for (code, count) in live.rcodes_total.iter().enumerate() {
+        let count = count.load(Relaxed);
+        if count > 0 {
+            family.sample(&[("rcode", &code.to_string())], count as f64);
+        }
+    }
+    let totals = [
+        ("bascule_dns_dropped_total", "DNS messages that got no answer.", &live.dropped_total),
+        ("bascule_dns_truncated_total", "Answers cut over UDP.", &live.truncated_total),
+        ("bascule_dns_refused_total", "Queries outside all zones.", &live.refused_total),
+        ("bascule_dns_fallback_total", "Answers that on_empty chose: every record was left out.", &live.fallback_total),
+        ("bascule_dns_tcp_rejected_total", "TCP connections closed for being too many.", &live.tcp_rejected_total),
+    ];
+    for (name, help, total) in totals {
+        page.counter(name, help).sample(&[], total.load(Relaxed) as f64);
+    }
+    page.gauge("bascule_dns_tcp_connections", "Open TCP connections of DNS clients.")
+        .sample(&[], f64::from(live.tcp_connections.load(Relaxed)));
+    let zones = || look.model.zones.iter().zip(&look.snapshot.zone_live);
+    let mut family = page.counter("bascule_zone_queries_total", "Queries by zone.");
+    for (zone, live) in zones() {
+        family.sample(&[("zone", &zone.name)], live.queries_total.load(Relaxed) as f64);
+    }
+    let mut family = page.counter("bascule_zone_fallback_total", "Answers by zone that on_empty chose.");
+    for (zone, live) in zones() {
+        family.sample(&[("zone", &zone.name)], live.fallback_total.load(Relaxed) as f64);
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use super::{CUT_EVERY, Core, Output};
 use crate::control::Event;
 use crate::control::disk::{Order, Report, ToDisk};
-use crate::control::journal::{codec, saved};
+use crate::control::journal::{codec, redact, saved};
 use crate::control::store::{Batch, Draft, Found};
 use crate::model::event::Record;
 use crate::model::id::Name;
@@ -49,9 +49,10 @@ impl Core {
     /// `origin`: `start`, `apply`, `reload`.
     pub(super) fn journal_config(&mut self, now: Now, actor: &Name, origin: &str, hash: &str) {
         let sources: Vec<_> =
-            self.sources.iter().map(|s| serde_json::json!({ "path": s.path, "text": &*s.text })).collect();
+            self.sources.iter().map(|s| serde_json::json!({ "path": s.path, "text": redact(&s.text) })).collect();
+        let set: Vec<_> = self.overrides.iter().map(|(path, value)| (path, redact(value))).collect();
         let body = serde_json::json!({
-            "origin": origin, "hash": hash, "set": self.overrides, "sources": sources,
+            "origin": origin, "hash": hash, "set": set, "sources": sources,
         });
         self.draft(now, "config", "".into(), Name::clone(actor), body);
     }

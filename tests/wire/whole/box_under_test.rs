@@ -107,7 +107,6 @@ impl Box {
         child.wait().expect("it ends").code().expect("it ends by itself")
     }
 
-
     fn signal_to(&self, pid: u32, signal: &str) {
         let kill = Command::new("kill").arg(format!("-{signal}")).arg(pid.to_string()).status();
         assert!(kill.expect("kill is there").success());
