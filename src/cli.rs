@@ -8,7 +8,6 @@ mod client;
 mod config;
 pub mod demo;
 mod explain;
-pub mod files;
 mod passwd;
 mod shell;
 

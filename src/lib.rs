@@ -33,10 +33,11 @@
 //! | L2 seam | [`snapshot`] | what traffic reads: build, one cell, live counters, zones | model, balance |
 //! | L3 edges | [`dataplane`] | listeners, TCP relay, HTTP through pingora, DNS | model, balance, snapshot |
 //! | | [`probe`] | one sample of a check against a real socket; the runner | model |
+//! | | [`files`] | texts on disk: configurations, zone files, event scripts | model, config |
 //! | L4 writer | [`control`] | the one writer: commands, reactor, store, journal | model, machine, config, snapshot, probe |
 //! | L5 front ends | [`admin`] | REST, metrics, authentication | model, config, snapshot, rehearse, control's handle |
-//! | | [`rehearse`] | test, simulate, replay, explain: the engine in virtual time | model, machine, balance, config, snapshot, pure parts of dataplane, the journal |
-//! | | [`cli`] | the shell and one-shot commands | as admin, and its data types |
+//! | | [`rehearse`] | test, simulate, replay, explain: the engine in virtual time | model, machine, balance, config, files, snapshot, pure parts of dataplane, the journal |
+//! | | [`cli`] | the shell and one-shot commands | as admin, its data types, files |
 //! | L6 wiring | [`app`] | constructs everything in order, readiness, graceful stop | all |
 //! | words | [`manual`] | the manual, as modules, so that its links and examples are checked | – |
 //!
@@ -55,6 +56,7 @@ pub mod cli;
 pub mod config;
 pub mod control;
 pub mod dataplane;
+pub mod files;
 pub mod machine;
 pub mod manual;
 pub mod model;

@@ -7,7 +7,6 @@
 //! is what it is.
 
 pub mod explain;
-pub mod files;
 pub mod script;
 pub mod world;
 

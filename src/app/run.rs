@@ -15,13 +15,13 @@ use super::ready::{self, Listeners};
 use super::signals::{self, StopSignals};
 use super::{RunOptions, state_directory};
 use crate::admin;
-use crate::cli::files::{self, DiskFiles};
-use crate::config::{self, Loaded};
+use crate::config::Loaded;
 use crate::control::clock::Clock;
 use crate::control::reactor::{Begin, Reactor};
 use crate::control::store::{self, Found, Memory, Store};
 use crate::dataplane::Dataplane;
 use crate::dataplane::dns::serve::DnsServer;
+use crate::files::{self, DiskFiles};
 use crate::probe::runner;
 use crate::snapshot::Cell;
 
@@ -50,8 +50,7 @@ pub(super) async fn run(options: RunOptions) -> ExitCode {
     };
     let running = match start(&options).await {
         Ok(running) => running,
-        Err(Failure::Said) => return ExitCode::FAILURE,
-        Err(Failure::Because(why)) => return fail(&why),
+        Err(why) => return fail(&why),
     };
     if let Err(error) = signals::reload_on_hangup(running.reactor.handle.clone()) {
         tracing::warn!(%error, "SIGHUP will not reload");
@@ -74,17 +73,10 @@ pub(super) async fn run(options: RunOptions) -> ExitCode {
     code
 }
 
-enum Failure {
-    /// The problems are printed already.
-    Said,
-    Because(String),
-}
-
-async fn start(options: &RunOptions) -> Result<Running, Failure> {
-    let files = DiskFiles::beside(&options.config);
-    let loaded = load(options, &files)?;
+async fn start(options: &RunOptions) -> Result<Running, String> {
+    let loaded = load(options)?;
     let admin_listener = listen_admin(loaded.model.admin.listen)?;
-    let admin_address = admin_listener.local_addr().map_err(|e| Failure::Because(e.to_string()))?;
+    let admin_address = admin_listener.local_addr().map_err(|e| e.to_string())?;
     let (store, found, socket) = open_state(options)?;
     let reactor = Reactor::start(Begin {
         loaded,
@@ -92,11 +84,11 @@ async fn start(options: &RunOptions) -> Result<Running, Failure> {
         found,
         path: Some(options.config.clone()),
         overrides: options.set.clone(),
-        files: Arc::new(files),
+        files: Arc::new(DiskFiles::beside(&options.config)),
         clock: Clock::start(),
         probes: runner::LIMIT,
     })
-    .map_err(|e| Failure::Because(format!("the machine refuses threads: {e}")))?;
+    .map_err(|e| format!("the machine refuses threads: {e}"))?;
 
     let dataplane = Dataplane::start(Arc::clone(&reactor.cell), reactor.observations.clone()).await;
     let dns = DnsServer::start(Arc::clone(&reactor.cell)).await;
@@ -109,13 +101,11 @@ async fn start(options: &RunOptions) -> Result<Running, Failure> {
 }
 
 /// Exactly what `check` does, and its words.
-fn load(options: &RunOptions, files: &DiskFiles) -> Result<Loaded, Failure> {
-    let root =
-        files::root(&options.config).map_err(|why| Failure::Because(format!("{}: {why}", options.config.display())))?;
-    match config::load(root, &options.set, files) {
+fn load(options: &RunOptions) -> Result<Loaded, String> {
+    match files::load(&options.config, &options.set) {
         Ok(loaded) => {
             for warning in &loaded.warnings {
-                tracing::warn!("{warning}");
+                tracing::warn!("{}", warning.plain());
             }
             Ok(loaded)
         }
@@ -123,7 +113,7 @@ fn load(options: &RunOptions, files: &DiskFiles) -> Result<Loaded, Failure> {
             for problem in &problems {
                 eprintln!("{problem}");
             }
-            Err(Failure::Said)
+            Err(format!("{} does not load; not started", options.config.display()))
         }
     }
 }
@@ -131,20 +121,18 @@ fn load(options: &RunOptions, files: &DiskFiles) -> Result<Loaded, Failure> {
 /// The store, what it holds, and where the local socket goes.
 type State = (Box<dyn Store>, Found, Option<PathBuf>);
 
-fn open_state(options: &RunOptions) -> Result<State, Failure> {
+fn open_state(options: &RunOptions) -> Result<State, String> {
     if options.ephemeral {
         return Ok((Box::new(Memory::new()), Found::default(), None));
     }
     let dir = state_directory(options);
-    let (store, found) = store::open(&dir).map_err(|e| Failure::Because(e.what))?;
+    let (store, found) = store::open(&dir).map_err(|e| e.what)?;
     Ok((Box::new(store), found, Some(dir.join("bascule.sock"))))
 }
 
-fn listen_admin(address: SocketAddr) -> Result<TcpListener, Failure> {
+fn listen_admin(address: SocketAddr) -> Result<TcpListener, String> {
     TcpListener::bind(address).map_err(|error| {
-        Failure::Because(format!(
-            "cannot listen on {address} for administration: {error}; end what uses it, or change admin.listen"
-        ))
+        format!("cannot listen on {address} for administration: {error}; end what uses it, or change admin.listen")
     })
 }
 

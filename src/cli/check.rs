@@ -6,16 +6,16 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 
 use super::args::{CheckArgs, CheckFormat};
-use super::files::{self, DiskFiles};
 use super::say;
 use crate::admin::dto::ConfigProblemDto;
-use crate::config::{self, Loaded, Problem, Severity};
+use crate::config::{Problem, Severity};
+use crate::files;
 
 pub(super) fn run(args: &CheckArgs) -> ExitCode {
     let mut failed = false;
     let mut documents = Vec::new();
     for file in &args.files {
-        let (problems, warnings) = match load(file, &args.set) {
+        let (problems, warnings) = match files::load(file, &args.set) {
             Ok(loaded) => (Vec::new(), loaded.warnings),
             Err(found) => found.into_iter().partition(|p| p.severity == Severity::Error),
         };
@@ -29,22 +29,6 @@ pub(super) fn run(args: &CheckArgs) -> ExitCode {
         say(&format!("{:#}", json!({ "ok": !failed, "files": documents })));
     }
     if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
-}
-
-/// Everything that `file` includes, as `run` takes it. A file that cannot be read is a problem like any other.
-pub(super) fn load(file: &Path, set: &[(String, String)]) -> Result<Loaded, Vec<Problem>> {
-    match files::root(file) {
-        Ok(root) => config::load(root, set, &DiskFiles::beside(file)),
-        Err(error) => Err(vec![Problem {
-            file: file.display().to_string().into(),
-            line: 0,
-            column: 0,
-            severity: Severity::Error,
-            path: String::new(),
-            what: error,
-            did_you_mean: None,
-        }]),
-    }
 }
 
 /// Problems, then warnings; on stderr one line that says how it stands.
@@ -82,13 +66,6 @@ fn document(file: &Path, problems: &[Problem], warnings: &[Problem]) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_file_that_cannot_be_read_is_a_problem_of_its_own() {
-        let problems = load(Path::new("/nonexistent.toml"), &[]).unwrap_err();
-        assert_eq!(problems.len(), 1);
-        assert!(problems[0].to_string().starts_with("/nonexistent.toml: cannot be read: "));
-    }
 
     #[test]
     fn the_last_line_says_how_it_stands() {

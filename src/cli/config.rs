@@ -8,8 +8,9 @@ use serde_json::Value;
 
 use super::args::Target;
 use super::client::{Client, Failure, runtime};
-use super::{check, fail, say};
+use super::{fail, say};
 use crate::config::render;
+use crate::files;
 
 pub(super) fn diff(file: &Path, target: &Target) -> ExitCode {
     send(file, target, Method::POST, "/api/v1/config/diff", "diff")
@@ -47,7 +48,7 @@ fn send(file: &Path, target: &Target, method: Method, path: &str, command: &str)
 
 /// The file as it stands; with includes or zone files the whole in one text, because the appliance has its own files.
 fn text_of(file: &Path) -> Result<String, Vec<String>> {
-    match check::load(file, &[]) {
+    match files::load(file, &[]) {
         Ok(loaded) if loaded.sources.len() == 1 => Ok(loaded.sources[0].text.to_string()),
         Ok(loaded) => Ok(render::render(&loaded.model)),
         Err(problems) => Err(problems.iter().map(ToString::to_string).collect()),

@@ -24,6 +24,15 @@ pub enum Severity {
     Warning,
 }
 
+// === impl Problem ===
+
+impl Problem {
+    /// Without the word `warning`, for lists and log lines that say already what they hold.
+    pub fn plain(&self) -> String {
+        Problem { severity: Severity::Error, ..self.clone() }.to_string()
+    }
+}
+
 /// `example.toml:12: unknown key `prot` in service.a; did you mean `port`?`
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -35,7 +35,7 @@ use super::command::{Done, Refusal};
 use super::disk::{Report, ToDisk};
 use super::store::{Batch, Found};
 use super::{ConfigStatus, Event, Request, RunStatus, World};
-use crate::config::{Files, Loaded, Source};
+use crate::config::{Files, Loaded, Problem, Source};
 use crate::machine::{Effect, Engine, Input as Step};
 use crate::model::Model;
 use crate::model::check::Check;
@@ -187,7 +187,7 @@ impl Core {
                 saved_hash: loaded.hash.to_string(),
                 unsaved: false,
                 path,
-                warnings: loaded.warnings.iter().map(ToString::to_string).collect(),
+                warnings: loaded.warnings.iter().map(Problem::plain).collect(),
                 loaded_at: now.wall,
             },
             sources: loaded.sources.clone(),

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use super::script::{self, Script};
 use super::walk::{Failure, Walk, check_names, walk};
-use super::{TestOptions, fail, files, junit, timeline};
+use super::{TestOptions, fail, junit, timeline};
+use crate::files;
 use crate::model::Model;
 
 /// How deep folders are searched.
@@ -70,10 +71,18 @@ pub fn prepare(path: &Path, config: Option<&Path>) -> Result<Prepared, Vec<Strin
         (None, Some(named)) => folder.join(named),
         (None, None) => path.with_extension("toml"),
     };
-    let model = files::load(&config)?.model;
+    let model = load(&config)?;
     let prepared = Prepared { script, model, folder };
     let wrong = check_names(&prepared.script, &prepared.model, &|file| prepared.reload(file));
     if wrong.is_empty() { Ok(prepared) } else { Err(wrong.iter().map(place).collect()) }
+}
+
+/// The model of a configuration. Errors: every problem, a line each.
+fn load(config: &Path) -> Result<Arc<Model>, Vec<String>> {
+    match files::load(config, &[]) {
+        Ok(loaded) => Ok(loaded.model),
+        Err(problems) => Err(problems.iter().map(ToString::to_string).collect()),
+    }
 }
 
 fn find(paths: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
@@ -139,7 +148,7 @@ fn counted(n: usize, what: &str) -> String {
 impl Prepared {
     /// The configuration that a `reload` of the script names.
     pub fn reload(&self, file: &str) -> Result<Arc<Model>, String> {
-        files::load(&self.folder.join(file)).map(|loaded| loaded.model).map_err(|lines| lines.join("\n"))
+        load(&self.folder.join(file)).map_err(|lines| lines.join("\n"))
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use bascule::config::{Source, load, render};
-use bascule::rehearse::files::{self, DiskFiles};
+use bascule::files::{self, DiskFiles};
 use bascule::rehearse::{TestOptions, prepare, test, walk};
 
 fn profiles() -> Vec<PathBuf> {
@@ -20,7 +20,7 @@ fn profiles() -> Vec<PathBuf> {
 #[test]
 fn every_profile_loads_and_its_canonical_text_means_the_same() {
     for path in profiles() {
-        let loaded = files::load(&path).unwrap_or_else(|lines| panic!("{}", lines.join("\n")));
+        let loaded = files::load(&path, &[]).unwrap_or_else(|problems| panic!("{problems:#?}"));
         let text = render::render(&loaded.model);
         let root = Source { path: "rendered.toml".into(), text: text.into() };
         let again = load(root, &[], &DiskFiles::beside(&path))

@@ -12,6 +12,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("snapshot", &["model", "balance"]),
     ("probe", &["model"]),
     ("dataplane", &["model", "balance", "snapshot"]),
+    ("files", &["model", "config"]),
     ("control", &["model", "machine", "config", "snapshot", "probe"]),
     (
         "rehearse",
@@ -20,6 +21,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "machine",
             "balance",
             "config",
+            "files",
             "snapshot",
             "dataplane::dns::answer",
             "dataplane::dns::explain",
@@ -74,6 +76,7 @@ const FRONT_END_AND_DTO: &[&str] = &[
     "control::JournalEntry",
     "control::JournalQuery",
     "admin::dto",
+    "files",
 ];
 
 /// May name everything: they put the parts together.

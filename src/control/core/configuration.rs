@@ -167,7 +167,7 @@ impl Core {
 
     fn loaded(&mut self, now: Now, change: Change, built: Built) {
         let Built { loaded, zones, changes, unsaved } = built;
-        let mut warnings: Vec<String> = loaded.warnings.iter().map(ToString::to_string).collect();
+        let mut warnings: Vec<String> = loaded.warnings.iter().map(Problem::plain).collect();
         if loaded.model.admin.listen != self.engine.model().admin.listen {
             warnings.push("`admin.listen` takes effect at the next start".to_owned());
         }
@@ -187,7 +187,7 @@ impl Core {
         }
         let status = &mut self.config;
         status.hash = loaded.hash.to_string();
-        status.warnings = loaded.warnings.iter().map(ToString::to_string).collect();
+        status.warnings = loaded.warnings.iter().map(Problem::plain).collect();
         status.loaded_at = now.wall;
         if origin == "reload" {
             status.saved_hash.clone_from(&status.hash);

@@ -1,41 +1,62 @@
-//! The texts of a configuration on disk: the root file, includes, zone files. `check` and `run` read them alike.
+//! Texts on disk: configurations with their includes and zone files, and event scripts. `run`, `check` and the rehearsals
+//! read them alike, so that what is checked is what runs.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use crate::config::{Files, Source};
+use crate::config::{self, Files, Loaded, Problem, Severity, Source};
 use crate::model::scenario::Secret;
 
-/// Paths are relative to the folder of the root file.
+/// Includes and zone files; paths are relative to the folder of the root file.
 #[derive(Clone, Debug)]
 pub struct DiskFiles {
     folder: PathBuf,
 }
 
-/// No configuration is longer; a device or a mistake is. Bytes.
+/// No configuration and no script is longer; a device or a mistake is. Bytes.
 const TEXT_BYTES_MOST: u64 = 64 << 20;
 
 /// Files that one glob may match.
 const MATCHES_MOST: usize = 10_000;
 
+/// Loads a configuration with everything that it includes, as `run` takes it; `set` replaces values of the text. A file
+/// that cannot be read is a problem like any other.
+pub fn load(path: &Path, set: &[(String, String)]) -> Result<Loaded, Vec<Problem>> {
+    let root = root(path).map_err(|what| {
+        vec![Problem {
+            file: path.display().to_string().into(),
+            line: 0,
+            column: 0,
+            severity: Severity::Error,
+            path: String::new(),
+            what,
+            did_you_mean: None,
+        }]
+    })?;
+    config::load(root, set, &DiskFiles::beside(path))
+}
+
 /// The root file itself, under the name that the operator gave it. Errors: in words, without the name.
 pub fn root(path: &Path) -> Result<Source, String> {
-    let text = read_text(path).map_err(|e| format!("cannot be read: {e}"))?;
+    let text = read_text(path).map_err(|why| format!("cannot be read: {why}"))?;
     Ok(Source { path: path.display().to_string().into(), text: text.into() })
 }
 
-/// A regular file of at most 64 MiB, in UTF-8.
-fn read_text(path: &Path) -> std::io::Result<String> {
-    let file = std::fs::File::open(path)?;
-    if file.metadata()?.is_dir() {
-        return Err(std::io::ErrorKind::IsADirectory.into());
+/// The whole text of a file of at most 64 MiB, in UTF-8. Errors: in words, without the name.
+pub fn read_text(path: &Path) -> Result<String, String> {
+    let file = std::fs::File::open(path).map_err(|e| e.to_string())?;
+    if file.metadata().map_err(|e| e.to_string())?.is_dir() {
+        return Err("it is a folder".into());
     }
-    let mut text = String::new();
-    file.take(TEXT_BYTES_MOST + 1).read_to_string(&mut text)?;
-    if text.len() as u64 > TEXT_BYTES_MOST {
-        return Err(std::io::Error::new(std::io::ErrorKind::FileTooLarge, "it is larger than 64 MiB"));
+    let mut bytes = Vec::new();
+    file.take(TEXT_BYTES_MOST + 1).read_to_end(&mut bytes).map_err(|e| e.to_string())?;
+    if bytes.len() as u64 > TEXT_BYTES_MOST {
+        return Err("it is larger than 64 MiB".into());
     }
-    Ok(text)
+    String::from_utf8(bytes).map_err(|e| match e.utf8_error().valid_up_to() {
+        0 => "it is no text in UTF-8".to_owned(),
+        valid => format!("it is no text in UTF-8 after byte {valid}"),
+    })
 }
 
 // === impl DiskFiles ===
@@ -73,7 +94,7 @@ impl Files for DiskFiles {
     }
 
     fn read(&self, path: &str) -> Result<String, String> {
-        read_text(&self.folder.join(path)).map_err(|e| e.to_string())
+        read_text(&self.folder.join(path))
     }
 
     fn has_secret(&self, secret: &Secret) -> Option<bool> {
@@ -100,8 +121,23 @@ mod tests {
         let files = DiskFiles::beside(&folder.join("box.toml"));
         assert_eq!(files.glob("apps/*.toml").unwrap(), ["apps/a.toml", "apps/b.toml"]);
         assert_eq!(files.read("apps/b.toml").unwrap(), "b");
-        assert!(files.read("apps").is_err(), "a folder is no text");
+        assert_eq!(files.read("apps"), Err("it is a folder".into()));
         assert!(files.glob("apps/***").is_err());
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_is_a_problem_of_its_own() {
+        let problems = load(Path::new("/nonexistent.toml"), &[]).unwrap_err();
+        assert_eq!(problems.len(), 1);
+        assert!(problems[0].to_string().starts_with("/nonexistent.toml: cannot be read: "));
+    }
+
+    #[test]
+    fn what_is_no_text_says_where_it_stops_being_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("box.toml");
+        std::fs::write(&file, b"schema\xff").unwrap();
+        assert_eq!(read_text(&file), Err("it is no text in UTF-8 after byte 6".into()));
     }
 
     #[test]
