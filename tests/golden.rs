@@ -4,5 +4,9 @@
 mod config;
 #[path = "golden/profiles.rs"]
 mod profiles;
+#[path = "golden/scripts.rs"]
+mod scripts;
+#[path = "golden/timelines.rs"]
+mod timelines;
 #[path = "golden/transcripts.rs"]
 mod transcripts;

@@ -9,6 +9,8 @@ mod adc;
 mod exhaustive;
 #[path = "sim/modes.rs"]
 mod modes;
+#[path = "sim/pairs.rs"]
+mod pairs;
 #[path = "sim/random.rs"]
 mod random;
 #[path = "sim/replay.rs"]

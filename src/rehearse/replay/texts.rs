@@ -15,11 +15,11 @@ pub fn model(adopted: &Adopted) -> Result<(Arc<Model>, Option<String>), String> 
         let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
         format!("this program cannot load it:\n{}", lines.join("\n"))
     })?;
-    let note = (loaded.hash != adopted.hash).then(|| {
-        format!(
-            "note: the configuration {} means something else to this program",
-            &adopted.hash[..12.min(adopted.hash.len())]
-        )
+    // Users' password hashes are not in the journal, so a configuration with users never hashes alike.
+    let is_other = loaded.hash != adopted.hash && loaded.model.admin.users.is_empty();
+    let note = is_other.then(|| {
+        let hash = adopted.hash.get(..12).unwrap_or(&adopted.hash);
+        format!("note: the configuration {hash} means something else to this program than to the one that ran it")
     });
     Ok((loaded.model, note))
 }
