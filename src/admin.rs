@@ -29,6 +29,7 @@ use std::time::Duration;
 
 use tokio::sync::{Semaphore, watch};
 
+pub(crate) use crate::config::nearest;
 use crate::control::{Command, Done, Handle, Refusal, World};
 use problem::Problem;
 
@@ -87,27 +88,5 @@ impl App {
             Ok(answer) => answer.map_err(Problem::from),
             Err(_) => Err(Problem::busy("the appliance does not answer in time; try again")),
         }
-    }
-}
-
-/// The nearest of `known` to `word`, near enough to be meant.
-pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let lower = word.to_ascii_lowercase();
-    known
-        .into_iter()
-        .map(|candidate| (strsim::damerau_levenshtein(&lower, &candidate.to_ascii_lowercase()), candidate))
-        .filter(|(distance, _)| *distance <= 1 + word.chars().count() / 3)
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, candidate)| candidate)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_nearest_spelling_is_only_offered_where_it_is_near() {
-        assert_eq!(nearest("gracefull", ["delay", "graceful", "reason"]), Some("graceful"));
-        assert_eq!(nearest("colour", ["delay", "graceful", "reason"]), None);
     }
 }

@@ -32,6 +32,7 @@ use crate::model::scenario::Secret;
 use crate::model::zone::ZoneText;
 
 pub use problem::{Problem, Severity};
+pub use report::nearest;
 
 /// One text with the name it is reported under.
 #[derive(Clone, Debug, PartialEq, Eq)]

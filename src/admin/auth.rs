@@ -130,9 +130,9 @@ fn local_caller(address: IpAddr, head: Head<'_>) -> Result<Caller, Problem> {
             ));
         }
     }
-    let named = head.headers.get(header::HOST).map(|h| h.to_str().unwrap_or("?"));
+    let named = head.headers.get_all(header::HOST).iter().map(|h| h.to_str().unwrap_or("?"));
     let authority = head.uri.authority().map(|a| a.as_str());
-    for host in named.into_iter().chain(authority) {
+    for host in named.chain(authority) {
         if !is_loopback_host(host) {
             return Err(Problem::forbidden(format!(
                 "no users are configured, and `{host}` is not a name of the loopback interface (DNS rebinding?)"
@@ -253,6 +253,9 @@ mod tests {
             assert_eq!(status(&request("127.0.0.1:1", &[("host", host)]), &nobody).await, expected, "{host}");
         }
         assert_eq!(status(&request("127.0.0.1:1", &[("x-forwarded-for", "192.0.2.1")]), &nobody).await, 403);
+        let mut twice = request("127.0.0.1:1", &[("host", "localhost")]);
+        twice.headers.append("host", "evil.example".parse().unwrap());
+        assert_eq!(status(&twice, &nobody).await, 403);
     }
 
     #[tokio::test]

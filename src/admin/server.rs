@@ -1,5 +1,7 @@
 //! Connections: TCP and the Unix socket, HTTP/1.1 only. Everything a peer can hold has a limit: connections, the time
-//! to send a head, the number and size of fields; bodies are limited where they are read.
+//! to send a head, the time to take an answer, the number and size of fields; bodies are limited where they are read.
+
+mod patience;
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -19,6 +21,7 @@ use tower_service::Service as _;
 use super::auth::Peer;
 use super::{App, route};
 use crate::control::Handle;
+use patience::Patience;
 
 /// Connections at once, for each of the two doors: a flood over TCP leaves the local door open.
 const CONNECTIONS_MAX: usize = 256;
@@ -133,7 +136,7 @@ where
         .max_headers(FIELDS_MAX)
         .max_buf_size(BUFFER_MAX)
         .title_case_headers(true)
-        .serve_connection(TokioIo::new(stream), service);
+        .serve_connection(TokioIo::new(Patience::new(stream)), service);
     let mut connection = std::pin::pin!(connection);
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,

@@ -34,15 +34,22 @@ const PROBLEMS_MOST: usize = 1000;
 /// Nearest spellings are looked for this often in one load; the search reads a whole table of names.
 const SPELLINGS_MOST: usize = 300;
 
+/// Letters of the longest word that is taken for a slip. The search takes the product of both lengths for each candidate.
+const SPELLED_MOST: usize = 100;
+
 /// The nearest of `candidates` by edit distance, where it is near enough to be a slip: at most a third of the letters
 /// and one more.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let length = word.chars().count();
+    let length = word.chars().take(SPELLED_MOST + 1).count();
+    if length > SPELLED_MOST {
+        return None;
+    }
     let most = 1 + length / 3;
     let lower = word.to_lowercase();
     candidates
         .into_iter()
-        .filter(|candidate| candidate.len().abs_diff(word.len()) <= most * 4)
+        // Each letter more or less is a change.
+        .filter(|candidate| candidate.chars().take(length + most + 1).count().abs_diff(length) <= most)
         .filter_map(|candidate| {
             let distance = strsim::damerau_levenshtein(&lower, &candidate.to_lowercase());
             (distance <= most && distance < length.max(candidate.chars().count())).then_some((distance, candidate))
@@ -245,6 +252,9 @@ mod tests {
         assert_eq!(nearest("intervall", ["interval", "timeout"]), Some("interval"));
         assert_eq!(nearest("xyz", ["port", "server"]), None);
         assert_eq!(nearest("a", ["b"]), None);
+        let long = "a".repeat(1 << 20);
+        assert_eq!(nearest(&long, [&long[1..], "port"]), None, "nobody slips in a million letters");
+        assert_eq!(nearest("port", [&long[..]]), None);
     }
 
     #[test]

@@ -1,7 +1,10 @@
+use std::time::Duration;
+
+use bascule::model::service::{Protocol, Service};
 use reqwest::Method;
 use serde_json::json;
 
-use super::appliance::Appliance;
+use super::appliance::{Appliance, model};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_collection_answers_items_and_a_name_answers_itself() {
@@ -152,4 +155,27 @@ async fn the_list_of_routes_changes_on_purpose_only() {
     insta::with_settings!({ snapshot_path => "../golden/api", prepend_module_to_snapshot => false }, {
         insta::assert_snapshot!("routes", lines.join("\n"));
     });
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_name_that_nobody_has_costs_the_one_writer_nothing_however_long_it_is() {
+    let mut model = model();
+    for i in 0..2_000 {
+        let name = format!("z-service-with-a-name-of-some-length-{i:04}");
+        model.services.push(Service::new(name, Protocol::Http, ([127, 0, 0, 1], 9).into()));
+    }
+    let appliance = Appliance::with(model);
+    let long = "n".repeat(30_000);
+    let asks = async {
+        for path in ["services", "scenarios"] {
+            let (status, problem) = appliance.call(Method::GET, &format!("/api/v1/{path}/{long}"), None).await;
+            assert_eq!((status, &problem["did_you_mean"]), (404, &json!(null)));
+        }
+        let (status, _) = appliance.post(&format!("/api/v1/services/{long}/disable"), json!({})).await;
+        assert_eq!(status, 404);
+        let (status, _) = appliance.call(Method::GET, &format!("/api/v1/scenarios/{long}/transitions"), None).await;
+        assert_eq!(status, 404);
+    };
+    // Edit distances to every name would take minutes, and the appliance would stand still meanwhile.
+    tokio::time::timeout(Duration::from_secs(20), asks).await.expect("an answer comes");
 }

@@ -1,5 +1,6 @@
 //! What people do to the running appliance: disable, enable, modes, switches, forces.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Json;
@@ -201,10 +202,12 @@ async fn act(app: &App, caller: Caller, object: ObjectRef, command: Command) -> 
 
 /// 404 with the nearest name of the kind.
 async fn unknown_with_hint(app: &App, unknown: ObjectRef) -> Problem {
-    let asked = unknown.clone();
-    let hinted = app.read(move |world| {
-        let known = dto::names_of(world.model, asked.kind);
-        Problem::unknown_object(&spoken(asked.kind.word()), &asked.name, known)
-    });
-    hinted.await.unwrap_or_else(|_| Refusal::Unknown(unknown).into())
+    // Spelling takes time that is not the one writer's.
+    match app.read(|world| Arc::clone(world.model)).await {
+        Ok(model) => {
+            let known = dto::names_of(&model, unknown.kind);
+            Problem::unknown_object(&spoken(unknown.kind.word()), &unknown.name, known)
+        }
+        Err(_) => Refusal::Unknown(unknown).into(),
+    }
 }

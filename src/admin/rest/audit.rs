@@ -1,5 +1,7 @@
 //! The journal, and the transitions of a scenario out of it.
 
+use std::sync::Arc;
+
 use axum::Json;
 use axum::extract::State;
 use serde_json::Value;
@@ -59,16 +61,13 @@ async fn transitions(State(app): State<App>, names: Segments, params: Params) ->
     let scenario = names.first().to_owned();
     let now = app.read(move |world| match world.model.scenario_id(&scenario) {
         Some(_) => Ok(world.now.wall),
-        None => {
-            let known = world.model.scenarios.iter().map(|s| &*s.name);
-            Err(Problem::unknown_object("scenario", &scenario, known))
-        }
+        None => Err((Arc::clone(world.model), scenario)),
     });
-    let query = JournalQuery {
-        scenario: Some(names.first().into()),
-        kind: Some("transition".into()),
-        ..span(&params, now.await??)?
-    };
+    let now = now.await?.map_err(|(model, asked)| {
+        Problem::unknown_object("scenario", &asked, model.scenarios.iter().map(|s| &*s.name))
+    })?;
+    let query =
+        JournalQuery { scenario: Some(names.first().into()), kind: Some("transition".into()), ..span(&params, now)? };
     let entries = app.handle().journal(query).await?;
     Ok(Json(Items { items: entries.into_iter().map(transition).collect() }))
 }

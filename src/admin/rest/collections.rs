@@ -1,6 +1,7 @@
 //! State and statistics: GET on the collections and on their members.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
@@ -138,10 +139,12 @@ where
             let known = names(world.model);
             match known.iter().position(|name| *name == segments.first()) {
                 Some(at) => Ok(show(world, at..at + 1).pop()),
-                None => Err(Problem::unknown_object(noun, segments.first(), known)),
+                // Spelling takes time that is not the one writer's.
+                None => Err((Arc::clone(world.model), segments)),
             }
         });
-        found.await?.map(Json)
+        let found = found.await?;
+        found.map(Json).map_err(|(model, asked)| Problem::unknown_object(noun, asked.first(), names(&model)))
     };
     [
         Route::get(format!("/api/v1/{path}"), &format!("Every {noun}"), all).query(PAGE).answers::<Items<D>>(),
