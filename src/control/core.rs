@@ -24,6 +24,9 @@ mod names;
 mod publish;
 mod saving;
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -38,8 +41,8 @@ use super::{ConfigStatus, Event, Request, RunStatus, World};
 use crate::config::{Files, Loaded, Problem, Source};
 use crate::machine::{Effect, Engine, Input as Step};
 use crate::model::Model;
-use crate::model::check::Check;
-use crate::model::event::Observation;
+use crate::model::check::{Check, Probe};
+use crate::model::event::{GuardResult, Observation};
 use crate::model::id::{CheckId, Name};
 use crate::model::time::{Now, Tick};
 use crate::probe::Sampled;
@@ -331,7 +334,7 @@ impl Core {
         }
     }
 
-    fn one_step(&mut self, now: Now, input: Step, results: &mut VecDeque<crate::model::event::GuardResult>) {
+    fn one_step(&mut self, now: Now, input: Step, results: &mut VecDeque<GuardResult>) {
         let mut effects = std::mem::take(&mut self.effects);
         self.engine.step(now, input, &mut effects);
         let mut at = now;
@@ -377,9 +380,8 @@ impl Core {
         if self.status.ready {
             return;
         }
-        let probed = self.engine.view().checks.iter().zip(&self.checks).all(|(view, check)| {
-            view.last.is_some() || matches!(check.probe, crate::model::check::Probe::Unavailable { .. })
-        });
+        let heard = |probe: &Probe, last: &Option<_>| last.is_some() || matches!(probe, Probe::Unavailable { .. });
+        let probed = self.engine.view().checks.iter().zip(&self.checks).all(|(v, c)| heard(&c.probe, &v.last));
         if probed || now.tick >= self.started + STARTUP_WAIT {
             self.status.ready = true;
             self.batch.served = true;
@@ -396,6 +398,3 @@ impl Core {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

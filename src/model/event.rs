@@ -1,5 +1,6 @@
 //! What comes into the engine and what it reports: verdicts, observations, acts of people, and records of what happened.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -118,7 +119,9 @@ pub enum Record {
     Act { object: ObjectRef, act: Act, change: Change },
     /// An override ended by itself: its expiry passed, a drain finished, a spent `on` was released.
     Ended { object: ObjectRef, what: Name, why: Name },
-    /// A service or vserver changed its state. `real` is the state without forces.
+    /// A service or vserver changed its state. `real` is the state without forces. `cause`, of a service: `probe`,
+    /// `admin`, `drained` (a drain has come to its end), `forced`; of a vserver: `own services`, `admin`, `chain` (its
+    /// effective state).
     State { object: ObjectRef, from: Name, to: Name, real: Name, cause: Name },
     /// A board row that a condition uses changed; enough to replay every commit.
     Board(BoardRecord),
@@ -204,6 +207,35 @@ pub struct TransitionTrigger {
     pub status: Name,
 }
 
+// === impl Change ===
+
+/// As a log line says it: `disabled, out at 2026-11-29T22:50:17.000Z`.
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Change::Disabled { deadline: None, graceful: false } => f.write_str("disabled"),
+            Change::Disabled { deadline: None, graceful: true } => f.write_str("disabled gracefully"),
+            Change::Disabled { deadline: Some(at), graceful: false } => write!(f, "disabled, out at {at}"),
+            Change::Disabled { deadline: Some(at), graceful: true } => {
+                write!(f, "disabled gracefully, out at {at} at the latest")
+            }
+            Change::Enabled => f.write_str("enabled"),
+            Change::Modes { activate, deactivate, override_guard } => {
+                let modes = [(Direction::Activate, activate), (Direction::Deactivate, deactivate)];
+                let set = modes.iter().filter_map(|(direction, mode)| Some((direction.word(), mode.as_ref()?.word())));
+                for (n, (direction, mode)) in set.enumerate() {
+                    write!(f, "{}{direction} {mode}", if n == 0 { "" } else { ", " })?;
+                }
+                if *override_guard { f.write_str(", past the guard") } else { Ok(()) }
+            }
+            Change::Switch(value) => write!(f, "set to {value}"),
+            Change::Forced(Some(true)) => f.write_str("forced up"),
+            Change::Forced(Some(false)) => f.write_str("forced down"),
+            Change::Forced(None) => f.write_str("no longer forced"),
+        }
+    }
+}
+
 // === impl Cause ===
 
 impl Cause {
@@ -230,5 +262,36 @@ impl Cause {
 impl Verdict {
     pub fn new(outcome: Outcome, latency: Duration, detail: impl Into<Arc<str>>) -> Verdict {
         Verdict { outcome, latency, detail: detail.into() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_act_reads_as_a_person_would_say_it() {
+        let at = Wall(1_795_995_017_000_000);
+        let modes = Change::Modes { activate: Some(Mode::Auto), deactivate: Some(Mode::On), override_guard: true };
+        let said = [
+            Change::Disabled { deadline: None, graceful: false },
+            Change::Disabled { deadline: None, graceful: true },
+            Change::Disabled { deadline: Some(at), graceful: false },
+            Change::Disabled { deadline: Some(at), graceful: true },
+            modes,
+            Change::Forced(None),
+        ]
+        .map(|change| change.to_string());
+        assert_eq!(
+            said,
+            [
+                "disabled",
+                "disabled gracefully",
+                "disabled, out at 2026-11-29T23:30:17.000Z",
+                "disabled gracefully, out at 2026-11-29T23:30:17.000Z at the latest",
+                "activate auto, deactivate on, past the guard",
+                "no longer forced",
+            ]
+        );
     }
 }

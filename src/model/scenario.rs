@@ -284,6 +284,14 @@ impl Direction {
         }
     }
 
+    /// What a commit has done.
+    pub fn participle(self) -> &'static str {
+        match self {
+            Direction::Activate => "activated",
+            Direction::Deactivate => "deactivated",
+        }
+    }
+
     pub fn parse(word: &str) -> Option<Direction> {
         Direction::BOTH.into_iter().find(|d| d.word() == word)
     }

@@ -6,7 +6,6 @@ use crate::model::Model;
 use crate::model::condition::Truth;
 use crate::model::event::{BoardRecord, Cause, Record, Transition};
 use crate::model::id::{Kind, ObjectRef};
-use crate::model::scenario::Direction;
 use crate::rehearse::world::{Happening, Moment};
 
 /// `T+10.000s`
@@ -60,10 +59,7 @@ fn record_words(record: &Record, model: &Model) -> Option<String> {
 }
 
 fn transition_words(transition: &Transition) -> String {
-    let done = match transition.direction {
-        Direction::Activate => "activated",
-        Direction::Deactivate => "deactivated",
-    };
+    let done = transition.direction.participle();
     let mut text = format!("scenario {} {done} (", transition.scenario);
     match &transition.cause {
         Cause::Condition(group) => text += &format!("group \"{group}\""),

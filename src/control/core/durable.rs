@@ -17,7 +17,7 @@ use crate::model::time::Now;
 impl Core {
     /// `at`: when it happened; earlier than `now` where a timer was worked off late.
     pub(super) fn record(&mut self, now: Now, at: Now, record: Record) {
-        super::log::write(&record);
+        super::log::write(&record, &self.engine);
         if let Record::Transition(transition) = &record {
             self.hold(now, transition);
         }

@@ -1,22 +1,46 @@
-//! Records as log lines.
+//! Records as log lines. Faults are warnings; what people and scenarios do is information; rows of the board are for
+//! debugging, and single samples are not logged at all.
 
+use crate::machine::Engine;
 use crate::model::event::Record;
+use crate::model::id::{Kind, ObjectRef};
 
-pub(super) fn write(record: &Record) {
+pub(super) fn write(record: &Record, engine: &Engine) {
     match record {
-        Record::Transition(t) => tracing::info!(
-            scenario = %t.scenario, seq = t.seq, direction = t.direction.word(), cause = t.cause.word(),
-            group = t.cause.group().map_or("", |g| &**g), actor = %t.actor, "scenario transition"
-        ),
+        Record::Transition(t) => {
+            let (seq, cause, actor) = (t.seq, t.cause.word(), &*t.actor);
+            let (group, reason) = (t.cause.group().map(|g| &**g), t.reason.as_deref());
+            let guard = t.guard.as_ref().map(|g| &*g.outcome);
+            let (scenario, did) = (&t.scenario, t.direction.participle());
+            tracing::info!(seq, cause, group, guard, actor, reason, "scenario {scenario} {did}");
+        }
         Record::Act { object, act, change } => {
-            tracing::info!(%object, actor = %act.actor, reason = act.reason.as_deref(), ?change, "act");
+            let (actor, reason) = (&*act.actor, act.reason.as_deref());
+            let expires = act.expires.map(tracing::field::display);
+            tracing::info!(actor, reason, expires, "{object}: {change}");
         }
-        Record::Ended { object, what, why } => tracing::info!(%object, %what, %why, "ended"),
-        Record::State { object, from, to, cause, .. } => tracing::info!(%object, %from, %to, %cause, "state"),
-        Record::Board(row) => tracing::debug!(row = %row.row, value = row.value.word(), "board"),
+        Record::Ended { object, what, why } => tracing::info!("{object}: {what} ended, {why}"),
+        Record::State { object, from, to, cause, .. } => {
+            let cause = &**cause;
+            if to.ends_with("DOWN") {
+                tracing::warn!(cause, why = failure(engine, object), "{object} {from} -> {to}");
+            } else {
+                tracing::info!(cause, "{object} {from} -> {to}");
+            }
+        }
+        Record::Board(row) => tracing::debug!("row {} is {}", row.row, row.value.word()),
         Record::Attempt { scenario, direction, attempt, outcome, detail } => {
-            tracing::info!(%scenario, direction = direction.word(), attempt, %outcome, %detail, "guard attempt");
+            let direction = direction.word();
+            tracing::info!(attempt, %detail, "scenario {scenario}: guard to {direction} {outcome}");
         }
-        Record::Warning { object, text } => tracing::warn!(%object, "{text}"),
+        Record::Warning { object, text } => tracing::warn!("{object}: {text}"),
     }
+}
+
+/// What the monitors of a service that is down got last.
+fn failure<'a>(engine: &'a Engine, object: &ObjectRef) -> Option<&'a str> {
+    let service = (object.kind == Kind::Service).then(|| engine.model().service_id(&object.name))??;
+    let monitors = &engine.model().service(service).monitors;
+    let down = monitors.iter().map(|m| &engine.view().checks[m.check.index()]).find(|check| check.state.is_false())?;
+    down.last.as_ref().map(|sample| &*sample.detail)
 }

@@ -12,8 +12,9 @@ use crate::model::event::{Act, Record};
 use crate::model::id::{Kind, Name, ObjectRef, ScenarioId, ServiceId, VserverId, WatchedId};
 use crate::model::scenario::{Direction, Mode};
 use crate::model::state::{
-    Override, OverrideKey, OverrideValue, ServiceState, ServiceView, Slot, VserverState, VserverView,
+    Drain, DrainKind, Override, OverrideKey, OverrideValue, ServiceState, ServiceView, Slot, VserverState, VserverView,
 };
+use crate::model::time::Wall;
 
 // === impl Engine ===
 
@@ -36,11 +37,12 @@ impl Engine {
     }
 
     fn settle_service(&mut self, model: &Model, id: ServiceId, effects: &mut Vec<Effect>) {
-        let before = self.view.services[id.index()].state;
+        let earlier = self.view.services[id.index()].clone();
+        let before = earlier.state;
         self.refresh_service(model, id);
         let view = &self.view.services[id.index()];
         if view.state != before {
-            let cause = service_cause(view);
+            let cause = service_cause(&earlier, view, self.now.wall).into();
             let (to, real) = (view.state.word().into(), view.real.word().into());
             let object = ObjectRef::new(Kind::Service, Name::clone(&model.service(id).name));
             effects.push(Effect::Record(Record::State { object, from: before.word().into(), to, real, cause }));
@@ -91,14 +93,19 @@ impl Engine {
         }
         let changed = std::mem::take(&mut self.dirty.vservers);
         for &id in &changed {
-            let before = self.view.vservers[id.index()].state;
+            let VserverView { state: before, held_down: held_before, .. } = self.view.vservers[id.index()];
             self.refresh_own_state(model, id);
             self.hold_down(model, id, effects);
             let after = self.view.vservers[id.index()].state;
             if after != before {
                 self.view.vservers[id.index()].since = self.now;
                 self.changed = true;
-                effects.push(vserver_record(model, id, before.word(), after.word(), "own services"));
+                let cause = match (before, after) {
+                    (VserverState::OutOfService, _) | (_, VserverState::OutOfService) => "admin",
+                    _ if held_before && !self.view.vservers[id.index()].held_down => "admin",
+                    _ => "own services",
+                };
+                effects.push(vserver_record(model, id, before.word(), after.word(), cause));
             }
         }
         let upstream = changed.iter().flat_map(|id| self.vservers[id.index()].upstream.iter().copied());
@@ -261,14 +268,19 @@ fn vserver_record(model: &Model, id: VserverId, from: &str, to: &str, cause: &st
     Effect::Record(Record::State { object, from: from.into(), to: to.into(), real: to.into(), cause: cause.into() })
 }
 
-/// Why a service is as it is: an administrator, a force, or its probes.
-fn service_cause(view: &ServiceView) -> Name {
-    let cause = if !view.enabled {
-        "admin"
-    } else if view.forced.is_some() {
-        "forced"
-    } else {
-        "probe"
+/// Why a service has changed: an administrator, the end of a drain, a force, or its probes.
+fn service_cause(before: &ServiceView, after: &ServiceView, now: Wall) -> &'static str {
+    let over = |drain: &Drain| {
+        let idle = matches!(drain.kind, DrainKind::Graceful | DrainKind::TimedGraceful) && after.active == 0;
+        idle || drain.deadline.is_some_and(|deadline| deadline <= now)
     };
-    cause.into()
+    if before.enabled != after.enabled {
+        return "admin";
+    }
+    match (before.state, after.state) {
+        (_, ServiceState::OutOfService) if before.drain.as_ref().is_some_and(over) => "drained",
+        (ServiceState::OutOfService, _) | (_, ServiceState::OutOfService) => "admin",
+        _ if before.forced != after.forced || after.forced.is_some() => "forced",
+        _ => "probe",
+    }
 }
