@@ -37,5 +37,24 @@
 //!
 //! ## Rehearsing
 //!
-//! `bascule test PATH` runs event scripts with expectations through the engine in virtual time, so that a runbook
-//! becomes a test; `bascule simulate FILE --events SCRIPT` prints the same walk as a timeline.
+//! `bascule test PATH` plays event scripts to the engine in virtual time and judges what they expect, so that a runbook
+//! becomes a test; `bascule simulate FILE --events SCRIPT` prints the same walk as a timeline. A script stands beside its
+//! configuration (`box.events` and `box.toml`), one step a line:
+//!
+//! ```text
+//! at 10s fail api-a                        # from now on every sample of this check fails
+//! within 5s expect sc:a-is-out active
+//! expect www A = 198.51.100.10
+//! expect trigger page-sre once
+//! disable service web1 delay 30s
+//! expect vs:web UP new clients own
+//! after 30s expect svc:web1 OFS
+//! restart down 20s
+//! expect www A = 198.51.100.10
+//! ```
+//!
+//! Every check passes until a step says otherwise, and is probed at its own interval with its own rules; queries and
+//! approvals of guards pass until `guard SCENARIO refuse` or `cannot-tell`. All words are described at
+//! [`script`](crate::rehearse::script). A wrong expectation is shown with file and line, what is so instead, and what had
+//! happened before; the exit code is 1, and `--junit FILE` writes a report. `profiles/` holds policies that run, each with
+//! a script that walks its idea and its trap.

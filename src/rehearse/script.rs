@@ -5,7 +5,7 @@
 //!
 //! | line | means |
 //! |---|---|
-//! | `config FILE` | the configuration, relative to the script; without it the script's own name with `.toml` |
+//! | `config FILE` | the configuration, relative to the script; without it the script's own name with `.toml`, else the only `*.toml` in its folder |
 //! | `start 2026-01-05T10:00:00Z` | when the walk begins; without it that Monday morning |
 //! | `start unknown` | no check has a result yet, and none is probed until a step says so |
 //!

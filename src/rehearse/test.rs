@@ -30,7 +30,7 @@ pub(super) struct Tested {
 }
 
 /// Runs event scripts with expectations through the engine in virtual time. A path is a script, or a folder with
-/// scripts (`*.events`) in it. 1 with a difference or a problem.
+/// scripts (`*.events`) in it, or a configuration with a script beside it. 1 with a difference or a problem.
 pub fn test(paths: &[PathBuf], options: &TestOptions) -> ExitCode {
     let scripts = match find(paths) {
         Ok(scripts) => scripts,
@@ -69,7 +69,7 @@ pub fn prepare(path: &Path, config: Option<&Path>) -> Result<Prepared, Vec<Strin
     let config = match (config, &script.config) {
         (Some(config), _) => config.to_owned(),
         (None, Some(named)) => folder.join(named),
-        (None, None) => path.with_extension("toml"),
+        (None, None) => beside(path).map_err(|what| vec![format!("{shown}: {what}")])?,
     };
     let model = load(&config)?;
     let prepared = Prepared { script, model, folder };
@@ -85,11 +85,29 @@ fn load(config: &Path) -> Result<Arc<Model>, Vec<String>> {
     }
 }
 
+/// The configuration of a script that names none: of the same name, else the only one in its folder.
+fn beside(script: &Path) -> Result<PathBuf, String> {
+    let same = script.with_extension("toml");
+    if same.is_file() {
+        return Ok(same);
+    }
+    let folder = script.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let entries = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok).map(|entry| entry.path());
+    let mut found: Vec<PathBuf> =
+        entries.filter(|path| path.is_file() && path.extension().is_some_and(|e| e == "toml")).collect();
+    match (found.pop(), found.is_empty()) {
+        (Some(only), true) => Ok(only),
+        _ => Err(format!("there is no {}; say `config FILE` in the first line", same.display())),
+    }
+}
+
 fn find(paths: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
     let mut scripts = Vec::new();
     for path in paths {
         if !path.is_dir() {
-            scripts.push(path.clone());
+            // A configuration stands for the script beside it.
+            let is_config = path.extension().is_some_and(|extension| extension == "toml");
+            scripts.push(if is_config { path.with_extension("events") } else { path.clone() });
             continue;
         }
         let before = scripts.len();

@@ -208,6 +208,8 @@ fn the_exit_code_and_the_report_say_how_it_went() {
     let report = std::fs::read_to_string(&junit).expect("a report");
     assert!(report.contains("<testsuites name=\"bascule test\" tests=\"3\" failures=\"1\" errors=\"0\">"), "{report}");
     assert!(report.contains("<failure message=\"UP, effective UP, new clients own, health 100\">"), "{report}");
+    let only = folder.write("only.events", "expect vs:web UP\n");
+    assert!(is(test(&[only], &options), ExitCode::SUCCESS), "the only configuration in the folder");
     assert!(is(test(&[folder.0.path().join("nothing.events")], &TestOptions::default()), ExitCode::FAILURE));
     assert!(is(simulate(&folder.0.path().join("box.toml"), &bad), ExitCode::SUCCESS), "a timeline judges nothing");
     assert!(is(simulate(Path::new("/nowhere.toml"), &good), ExitCode::FAILURE));

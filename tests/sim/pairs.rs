@@ -129,9 +129,12 @@ fn maintenance(world: &mut World, datacenter: &str, value: bool) {
     world.act(&Act::Switch { name, value }, None, None).expect("a switch");
 }
 
+/// One signal or switch, changed.
+type Change = Box<dyn Fn(&mut World)>;
+
 /// Takes the world from one row to another: every signal that differs, in random order, within the loss hold.
 fn change(world: &mut World, from: &Row, to: &Row, random: &mut Random) {
-    let mut changes: Vec<Box<dyn Fn(&mut World)>> = Vec::new();
+    let mut changes: Vec<Change> = Vec::new();
     for (name, before, after) in [
         ("dc:dc-b.internet", from.internet, to.internet),
         ("dc:dc-a.wan", from.wan, to.wan),
