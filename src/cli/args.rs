@@ -20,6 +20,9 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Run the appliance in the foreground.
+    ///
+    /// Prints one line a listener when it is ready. SIGHUP reads FILE again; SIGTERM lets open work finish and ends with
+    /// 0, a second one ends at once. The log goes to stderr; BASCULE_LOG filters it: `debug`, `info,bascule::probe=debug`.
     Run(RunArgs),
     /// Load configurations as `run` would and print every problem, then the warnings; exit 1 on any problem.
     Check(CheckArgs),
@@ -32,19 +35,21 @@ pub enum Command {
     },
     /// Print what applying FILE would change.
     Diff {
+        /// A configuration; with includes it is sent as one text.
         file: PathBuf,
         #[command(flatten)]
         target: Target,
     },
-    /// Replace the running configuration with FILE, all or nothing.
+    /// Replace the running configuration with FILE, all or nothing; `save config` in the shell makes it last.
     Apply {
+        /// A configuration; with includes it is sent as one text.
         file: PathBuf,
         #[command(flatten)]
         target: Target,
     },
     /// Run event scripts with expectations through the engine in virtual time; exit 1 with a difference.
     Test {
-        /// Scripts, or folders of them.
+        /// Scripts (NAME.events, each with its configuration NAME.toml beside it), or folders of them.
         #[arg(required = true)]
         paths: Vec<PathBuf>,
         /// Write a JUnit report here.
@@ -53,13 +58,16 @@ pub enum Command {
     },
     /// Run an event script through the engine in virtual time and print the timeline.
     Simulate {
+        /// The configuration.
         #[arg(value_name = "FILE")]
         config: PathBuf,
+        /// What happens to it; expectations are shown and not judged.
         #[arg(long, value_name = "SCRIPT")]
         events: PathBuf,
     },
     /// Run the journal of a state directory through the engine; exit 0 when chain and commits agree.
     Replay {
+        /// What `run --state` was given; an appliance may be running on it.
         #[arg(value_name = "STATE_DIR")]
         state_dir: PathBuf,
     },
@@ -101,6 +109,7 @@ pub struct RunArgs {
 
 #[derive(Clone, Debug, Args)]
 pub struct CheckArgs {
+    /// Configurations, each on its own.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// How to print.

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::args::Target;
 use super::client::{Client, Failure, runtime};
 use super::{fail, say};
-use crate::config::render;
+use crate::config::{Loaded, Problem, render};
 use crate::files;
 
 pub(super) fn diff(file: &Path, target: &Target) -> ExitCode {
@@ -21,21 +21,25 @@ pub(super) fn apply(file: &Path, target: &Target) -> ExitCode {
 }
 
 fn send(file: &Path, target: &Target, method: Method, path: &str, command: &str) -> ExitCode {
-    let text = match text_of(file) {
-        Ok(text) => text,
+    let loaded = match files::load(file, &[]) {
+        Ok(loaded) => loaded,
         Err(problems) => {
             for problem in problems {
-                say(&problem);
+                say(&problem.to_string());
             }
             return fail(&format!("{command}: {} does not load; nothing is changed", file.display()));
         }
     };
+    let is_apply = method == Method::PUT;
     let answer = Client::find(target)
         .and_then(|client| Ok((client, runtime()?)))
-        .map(|(client, runtime)| runtime.block_on(client.send_toml(method, path, text)));
+        .map(|(client, runtime)| runtime.block_on(client.send_toml(method, path, text_of(&loaded))));
     match answer {
         Ok(Ok(answer)) => {
-            print_changes(&answer);
+            print_changes(&answer, &loaded.warnings);
+            if is_apply {
+                eprintln!("applied; `save config` in the shell writes it to the appliance's file");
+            }
             ExitCode::SUCCESS
         }
         Ok(Err(failure)) => {
@@ -47,15 +51,15 @@ fn send(file: &Path, target: &Target, method: Method, path: &str, command: &str)
 }
 
 /// The file as it stands; with includes or zone files the whole in one text, because the appliance has its own files.
-fn text_of(file: &Path) -> Result<String, Vec<String>> {
-    match files::load(file, &[]) {
-        Ok(loaded) if loaded.sources.len() == 1 => Ok(loaded.sources[0].text.to_string()),
-        Ok(loaded) => Ok(render::render(&loaded.model)),
-        Err(problems) => Err(problems.iter().map(ToString::to_string).collect()),
+fn text_of(loaded: &Loaded) -> String {
+    match &loaded.sources[..] {
+        [only] => only.text.to_string(),
+        _ => render::render(&loaded.model),
     }
 }
 
-fn print_changes(answer: &Value) {
+/// `of_text`: the warnings about the file, which the appliance repeats under the name of its own.
+fn print_changes(answer: &Value, of_text: &[Problem]) {
     let lines = |key: &str| {
         answer.get(key).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).map(str::to_owned)
     };
@@ -66,7 +70,12 @@ fn print_changes(answer: &Value) {
     for change in changes {
         say(&change);
     }
-    for warning in lines("warnings") {
+    for warning in of_text {
+        say(&warning.to_string());
+    }
+    let path = answer.pointer("/config/path").and_then(Value::as_str).map(|path| format!("{path}:"));
+    let repeated = |warning: &str| path.as_deref().is_some_and(|path| warning.starts_with(path));
+    for warning in lines("warnings").filter(|warning| !repeated(warning)) {
         say(&format!("warning: {warning}"));
     }
 }

@@ -51,7 +51,11 @@ pub(super) enum Request {
     },
     RunningConfig,
     Version,
-    Help,
+    Status,
+    /// The commands that begin with these words.
+    Help {
+        words: Vec<String>,
+    },
     Quit,
 }
 
@@ -65,6 +69,8 @@ pub(super) enum View {
     Scenario,
     Check,
     Switch,
+    Datacenter,
+    Zone,
 }
 
 const DISABLE: &[&str] = &["graceFul", "delay", "reason", "expires"];
@@ -78,6 +84,9 @@ pub(super) const COMMANDS: &[Command] = &[
     show(&["show", "scenario"], "show scenario [<name>]", View::Scenario),
     show(&["show", "check"], "show check [<name>]", View::Check),
     show(&["show", "switch"], "show switch [<name>]", View::Switch),
+    show(&["show", "datacenter"], "show datacenter [<name>]", View::Datacenter),
+    show(&["show", "zone"], "show zone [<name>]", View::Zone),
+    plain(&["show", "status"], "show status", |_| Ok(Request::Status)),
     plain(&["show", "ns", "runningConfig"], "show ns runningConfig", |_| Ok(Request::RunningConfig)),
     plain(&["show", "ns", "version"], "show ns version", |_| Ok(Request::Version)),
     plain(&["show", "runningConfig"], "show runningConfig", |_| Ok(Request::RunningConfig)),
@@ -198,7 +207,15 @@ pub(super) const COMMANDS: &[Command] = &[
     ),
     plain(&["save", "config"], "save config", |_| save()),
     plain(&["save", "ns", "config"], "save ns config", |_| save()),
-    plain(&["help"], "help", |_| Ok(Request::Help)),
+    Command {
+        words: &["help"],
+        least: 0,
+        most: usize::MAX,
+        options: &[],
+        usage: "help [<word>...]",
+        names: None,
+        build: |arguments| Ok(Request::Help { words: arguments.positional.clone() }),
+    },
     plain(&["quit"], "quit", |_| Ok(Request::Quit)),
     plain(&["exit"], "exit", |_| Ok(Request::Quit)),
     absent(&["add"]),
@@ -223,6 +240,8 @@ const fn show(words: &'static [&'static str], usage: &'static str, view: View) -
         View::Scenario => |a| Ok(shown(View::Scenario, a, false)),
         View::Check => |a| Ok(shown(View::Check, a, false)),
         View::Switch => |a| Ok(shown(View::Switch, a, false)),
+        View::Datacenter => |a| Ok(shown(View::Datacenter, a, false)),
+        View::Zone => |a| Ok(shown(View::Zone, a, false)),
     };
     Command { words, least: 0, most: 1, options: &[], usage, names: Some(view), build }
 }
@@ -294,6 +313,8 @@ impl View {
             View::Scenario => "scenarios",
             View::Check => "checks",
             View::Switch => "switches",
+            View::Datacenter => "datacenters",
+            View::Zone => "zones",
         }
     }
 }

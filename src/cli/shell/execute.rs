@@ -7,11 +7,12 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::super::client::{Client, Failure};
-use super::commands::{COMMANDS, Request, View};
+use super::commands::{COMMANDS, Command, Request, View};
+use super::grammar::starts_with;
 use super::show;
 use crate::admin::dto::{
-    CheckDto, Items, ScenarioDto, ServerDto, ServiceDto, ServiceGroupDto, StatusDto, SwitchDto, VserverDto,
-    path_segment,
+    CheckDto, DatacenterDto, Items, ScenarioDto, ServerDto, ServiceDto, ServiceGroupDto, StatusDto, SwitchDto,
+    VserverDto, ZoneDto, path_segment,
 };
 
 /// What a command answered, for people and for programs.
@@ -59,7 +60,13 @@ pub(super) async fn execute(client: &Client, request: Request) -> Result<Answer,
             let text = format!("\tBascule {} on {}\n", status.version, status.name);
             Ok(Answer { text, json: json!({ "version": status.version, "name": status.name }), warnings: Vec::new() })
         }
-        Request::Help | Request::Quit => Ok(help()),
+        Request::Status => {
+            let json = client.call(Method::GET, "/api/v1/status", None).await?;
+            let text = items::<StatusDto>(&json)?.iter().map(show::status).collect();
+            Ok(Answer { text, json, warnings: Vec::new() })
+        }
+        Request::Help { words } => help(&words),
+        Request::Quit => help(&[]),
     }
 }
 
@@ -83,6 +90,8 @@ async fn shown(client: &Client, view: View, name: Option<&str>, statistics: bool
         (View::Scenario, _) => show::list(&items::<ScenarioDto>(&json)?, whole, |s| show::scenario(s, &now, whole)),
         (View::Check, _) => show::list(&items::<CheckDto>(&json)?, whole, |c| show::check(c, &now)),
         (View::Switch, _) => show::list(&items::<SwitchDto>(&json)?, whole, show::switch),
+        (View::Datacenter, _) => show::list(&items::<DatacenterDto>(&json)?, whole, |d| show::datacenter(d, whole)),
+        (View::Zone, _) => show::list(&items::<ZoneDto>(&json)?, whole, |z| show::zone(z, whole)),
     };
     Ok(Answer { text, json, warnings: Vec::new() })
 }
@@ -117,10 +126,15 @@ async fn member(client: &Client, group: &str, server: &str, port: &str) -> Resul
     }
 }
 
-fn help() -> Answer {
-    let usages: Vec<&str> = COMMANDS.iter().filter(|c| !c.is_absent()).map(|c| c.usage).collect();
+/// The commands whose keywords begin with `words`, which may be shortened as in a command.
+fn help(words: &[String]) -> Result<Answer, Refused> {
+    let fits = |command: &&Command| words.iter().zip(command.words).all(|(word, keyword)| starts_with(keyword, word));
+    let usages: Vec<&str> = COMMANDS.iter().filter(|c| !c.is_absent()).filter(fits).map(|c| c.usage).collect();
+    if usages.is_empty() {
+        return Err(Refused::Ours(format!("No such command: {}; `help` lists what there is", words.join(" "))));
+    }
     let text = usages.iter().map(|usage| format!("\t{usage}\n")).collect();
-    Answer { text, json: json!({ "commands": usages }), warnings: Vec::new() }
+    Ok(Answer { text, json: json!({ "commands": usages }), warnings: Vec::new() })
 }
 
 // === impl Refused ===

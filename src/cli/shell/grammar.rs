@@ -14,6 +14,12 @@ pub(super) struct Arguments {
 
 /// Errors are NetScaler's: no such command, ambiguous, too few or too many arguments, no such argument.
 pub(super) fn parse(tokens: &[Token]) -> Result<Request, String> {
+    if let [words @ .., last] = tokens
+        && last.text == "?"
+        && !last.quoted
+    {
+        return Ok(Request::Help { words: words.iter().map(|word| word.text.clone()).collect() });
+    }
     let (command, used) = find(tokens)?;
     if command.is_absent() {
         // Whatever its arguments would be.
@@ -194,6 +200,14 @@ mod tests {
         assert!(
             request("disable service a 1 -grace YES -GRACEFUL no").unwrap_err().starts_with("Argument given twice")
         );
+    }
+
+    #[test]
+    fn a_question_mark_asks_what_can_follow() {
+        let help = |words: &[&str]| Ok(Request::Help { words: words.iter().map(|w| (*w).to_owned()).collect() });
+        assert_eq!(request("?"), help(&[]));
+        assert_eq!(request("disable serv ?"), help(&["disable", "serv"]));
+        assert_eq!(request("help disable serv"), help(&["disable", "serv"]));
     }
 
     #[test]

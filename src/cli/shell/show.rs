@@ -2,13 +2,15 @@
 
 mod gtm;
 mod statistics;
+mod status;
 
 use std::time::Duration;
 
 use crate::admin::dto::{DrainDto, MemberDto, MonitorDto, ServerDto, ServiceDto, ServiceGroupDto, VserverDto};
 
-pub(super) use gtm::{check, scenario, switch};
+pub(super) use gtm::{check, datacenter, scenario, switch, zone};
 pub(super) use statistics::{group_statistics, service_statistics, vserver_statistics};
+pub(super) use status::status;
 
 /// Each item numbered, or the one asked for without a number.
 pub(super) fn list<T>(items: &[T], whole: bool, show: impl Fn(&T) -> String) -> String {

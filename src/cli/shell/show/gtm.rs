@@ -1,7 +1,7 @@
-//! Scenarios, checks and switches: NetScaler has none, so these follow its manner.
+//! Scenarios, checks, switches, data centres and steered records: NetScaler has none, so these follow its manner.
 
 use super::{note_line, since_lines};
-use crate::admin::dto::{CheckDto, GroupDto, ModeDto, ScenarioDto, SwitchDto, TransitionDto};
+use crate::admin::dto::{CheckDto, DatacenterDto, GroupDto, ModeDto, ScenarioDto, SwitchDto, TransitionDto, ZoneDto};
 
 pub(in super::super) fn scenario(scenario: &ScenarioDto, now: &str, whole: bool) -> String {
     let mut out = format!("{}\tState: {}\tSeq: {}\n", scenario.name, scenario.state.to_uppercase(), scenario.seq);
@@ -106,6 +106,42 @@ pub(in super::super) fn switch(switch: &SwitchDto) -> String {
     }
     if let Some(note) = &switch.set_by {
         out += &note_line("Set", &note.actor, &note.since, note.reason.as_deref(), note.expires.as_deref());
+    }
+    out
+}
+
+pub(in super::super) fn datacenter(datacenter: &DatacenterDto, whole: bool) -> String {
+    let here = if datacenter.here { "\t(this box stands here)" } else { "" };
+    let mut out = format!("{}{here}\n", datacenter.name);
+    let signals = &datacenter.signals;
+    for (word, signal) in [
+        ("WAN", &signals.wan),
+        ("LAN", &signals.lan),
+        ("Access", &signals.access),
+        ("Internet", &signals.internet),
+        ("Maintenance", &signals.maintenance),
+    ] {
+        let targets = signal.targets.len();
+        let count = signal.quorum.map_or_else(String::new, |q| format!("\t{} of {targets} up, {q} needed", signal.up));
+        out += &format!("\t{word}: {}{count}\n", signal.value);
+        for target in signal.targets.iter().filter(|_| whole) {
+            out += &format!("\t\t{}: {}\n", target.target, target.state.to_uppercase());
+        }
+    }
+    out
+}
+
+pub(in super::super) fn zone(zone: &ZoneDto, whole: bool) -> String {
+    let mut out = format!("{}\tTTL: {}\tSerial: {}\n", zone.name, zone.ttl, zone.serial);
+    out += &format!("\tRecords: {} (Fixed) {} (Steered sets)\n", zone.static_records, zone.rrsets.len());
+    for rrset in &zone.rrsets {
+        let answers: Vec<&str> = rrset.answers.iter().map(|answer| &answer.data[..]).collect();
+        let fallback = rrset.fallback.as_ref().map_or_else(String::new, |f| format!(", by on_empty: {f}"));
+        out += &format!("\t{}: {} ({}{fallback})\n", rrset.name, answers.join(", "), rrset.set);
+        for record in rrset.records.iter().filter(|_| whole) {
+            let served = if record.served { "in" } else { "out" };
+            out += &format!("\t\t{}: {served}, {}\n", record.data, record.because);
+        }
     }
     out
 }
