@@ -10,6 +10,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use serde_json::{Map, Value};
 
 use super::problem::Problem;
+use crate::config::edit::parse_json;
 use crate::config::units::parse_duration;
 use crate::control::command::{Expiry, Note};
 use crate::model::time::Wall;
@@ -113,7 +114,8 @@ impl Fields {
                 format!("`{media}` is not read here; send application/json"),
             ));
         }
-        let map = match serde_json::from_slice(body) {
+        let text = std::str::from_utf8(body).map_err(|_| Problem::bad_request("the body is not UTF-8"))?;
+        let map = match parse_json(text) {
             Ok(Value::Object(map)) => map,
             Ok(_) => return Err(Problem::bad_request("the body is not a JSON object")),
             Err(error) => return Err(Problem::bad_request(format!("the body is not JSON: {error}"))),
@@ -322,6 +324,11 @@ mod tests {
         let problem = fields(r#"{"gracefull": true}"#).unwrap_err();
         assert_eq!(problem.status, 400);
         assert_eq!(problem.members["did_you_mean"], "graceful");
+    }
+
+    #[test]
+    fn a_key_that_comes_twice_is_refused() {
+        assert!(fields(r#"{"delay": 1, "delay": 2}"#).unwrap_err().detail.contains("`delay` is defined twice"));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value, json};
 
 use super::dto::ConfigProblemDto;
-use crate::config;
+use crate::config::{self, Severity};
 use crate::control::Refusal;
 
 /// A problem document. `code` is stable and for programs, `detail` is for people.
@@ -118,11 +118,22 @@ pub(crate) fn spoken(word: &str) -> String {
     word.replace('_', " ")
 }
 
-fn bad_config(problems: &[config::Problem]) -> Problem {
-    let list: Vec<ConfigProblemDto> = problems.iter().map(ConfigProblemDto::of).collect();
-    let first = problems.first().map_or_else(String::new, |p| format!(", the first: {p}"));
-    let detail = format!("the configuration has {} problems and changes nothing{first}", problems.len());
-    Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "bad_config", detail).member("problems", json!(list))
+/// `problems` are what must be mended; warnings stand beside them as in every other answer.
+fn bad_config(found: &[config::Problem]) -> Problem {
+    let (errors, warnings): (Vec<_>, Vec<_>) = found.iter().partition(|p| p.severity == Severity::Error);
+    let list: Vec<ConfigProblemDto> = errors.iter().map(|p| ConfigProblemDto::of(p)).collect();
+    let first = errors.first().map_or_else(String::new, |p| format!(", the first: {p}"));
+    let count = match errors.len() {
+        1 => "1 problem".to_owned(),
+        many => format!("{many} problems"),
+    };
+    let detail = format!("the configuration has {count} and changes nothing{first}");
+    let problem = Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "bad_config", detail).member("problems", json!(list));
+    if warnings.is_empty() {
+        return problem;
+    }
+    let warnings: Vec<String> = warnings.iter().map(ToString::to_string).collect();
+    problem.member("warnings", json!(warnings))
 }
 
 #[cfg(test)]
@@ -153,5 +164,25 @@ mod tests {
         let document = Problem::unknown_object("service", "wbe1", ["web1", "pg1"]).document();
         assert_eq!(document["did_you_mean"], "web1");
         assert_eq!(document["detail"], "no service is named `wbe1`; did you mean `web1`?");
+    }
+
+    #[test]
+    fn the_list_of_a_bad_configuration_holds_what_must_be_mended_and_warnings_stand_beside_it() {
+        let found = |severity, what: &str| config::Problem {
+            file: "b.toml".into(),
+            line: 3,
+            column: 1,
+            severity,
+            path: "a".into(),
+            what: what.into(),
+            did_you_mean: None,
+        };
+        let mixed = vec![found(Severity::Error, "wrong"), found(Severity::Warning, "odd")];
+        let document = Problem::from(Refusal::BadConfig(mixed)).document();
+        assert_eq!(document["problems"].as_array().map(Vec::len), Some(1));
+        assert_eq!(document["warnings"], json!(["b.toml:3: warning: odd"]));
+        assert!(document["detail"].as_str().unwrap().starts_with("the configuration has 1 problem and"));
+        let document = Problem::from(Refusal::BadConfig(vec![found(Severity::Error, "wrong")])).document();
+        assert_eq!(document.get("warnings"), None);
     }
 }

@@ -1,5 +1,6 @@
 //! A client of the appliance's REST, over its Unix socket or over TCP.
 
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -88,10 +89,7 @@ impl Client {
     }
 
     fn on_tcp(url: &str) -> Result<Client, String> {
-        let base = url.trim_end_matches('/').to_owned();
-        if !base.starts_with("http://") && !base.starts_with("https://") {
-            return Err(format!("`{url}` is not a URL; write it like http://127.0.0.1:9080"));
-        }
+        let base = base_of(url)?;
         let var = |name| std::env::var(name).ok().filter(|v: &String| !v.is_empty());
         let credentials = match (var("BASCULE_TOKEN"), var("BASCULE_USER")) {
             (Some(token), _) => Some(Credentials::Token(token)),
@@ -169,6 +167,15 @@ impl Client {
     }
 }
 
+/// A URL without its last slash, or an address as the ready file gives it.
+fn base_of(url: &str) -> Result<String, String> {
+    match url.trim_end_matches('/') {
+        address if address.parse::<SocketAddr>().is_ok() => Ok(format!("http://{address}")),
+        base if base.starts_with("http://") || base.starts_with("https://") => Ok(base.to_owned()),
+        _ => Err(format!("`{url}` is not a URL; write it like http://127.0.0.1:9080")),
+    }
+}
+
 fn builder() -> reqwest::ClientBuilder {
     reqwest::Client::builder()
         .connect_timeout(CONNECT_TIMEOUT)
@@ -221,6 +228,14 @@ mod tests {
         let target = Target { url: None, state: Some("/nonexistent".into()) };
         let error = Client::find(&target).unwrap_err();
         assert!(error.contains("/nonexistent/bascule.sock") && error.contains("--url"), "{error}");
+    }
+
+    #[test]
+    fn an_address_as_the_ready_file_gives_it_is_a_url_too() {
+        for url in ["127.0.0.1:9080", "http://127.0.0.1:9080", "http://127.0.0.1:9080/"] {
+            assert_eq!(base_of(url), Ok("http://127.0.0.1:9080".into()), "{url}");
+        }
+        assert!(base_of("box-b").is_err());
     }
 
     #[test]

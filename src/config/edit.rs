@@ -3,12 +3,14 @@
 //! A saved file belongs to its author: comments, order, blank lines and the way things are written stay wherever the
 //! meaning does. [`mod@merge`] therefore edits the old text until it means the new one, rather than printing the new one.
 
+mod json;
 mod merge;
 
 use toml_edit::{DocumentMut, Item, TableLike, Value as Toml};
 
 use super::render::text::{Text, Value};
 
+pub use json::parse_json;
 pub use merge::merge;
 
 /// A JSON configuration as TOML text, keys in the order of the JSON.

@@ -9,7 +9,7 @@ use crate::model::condition::Truth;
 use crate::model::event::{Act, AdminIntent, AdminTarget};
 use crate::model::id::{Kind, Name, ObjectRef, ScenarioId, ServiceId, VserverId};
 use crate::model::scenario::{Direction, Mode};
-use crate::model::state::{NewClients, ServiceState, StateView, VserverState};
+use crate::model::state::{NewClients, OverrideKey, ServiceState, Slot, StateView, VserverState};
 use crate::model::time::{Now, Wall};
 use crate::model::vserver::{PersistenceKind, Spillover};
 
@@ -46,8 +46,9 @@ pub fn prepare(world: Against<'_>, actor: &Name, command: &Command) -> Result<Pr
         }
         Command::Enable { object, note } => {
             let act = act(world.now, actor, &without_expiry(note, "enable")?)?;
-            let intent = AdminIntent::Enable { target: target(world.model, object)? };
-            Ok(Prepared { act, intent, services: Vec::new(), warnings: Vec::new() })
+            let target = target(world.model, object)?;
+            let warnings = still_out(world, target);
+            Ok(Prepared { act, intent: AdminIntent::Enable { target }, services: Vec::new(), warnings })
         }
         Command::SetModes { scenario, activate, deactivate, override_guard, if_seq, note } => {
             let act = act(world.now, actor, note)?;
@@ -92,6 +93,33 @@ fn disable(
         warnings.extend(endless_cookies(world.model, &services));
     }
     Ok(Prepared { act, intent: AdminIntent::Disable { target, delay, graceful }, services, warnings })
+}
+
+/// Services that stay out of service because their server or their group is disabled as well, by its own act.
+fn still_out(world: Against<'_>, enabled: AdminTarget) -> Vec<String> {
+    let model = world.model;
+    let disabled = |kind, name: &Name| {
+        let key = OverrideKey { object: ObjectRef { kind, name: Name::clone(name) }, slot: Slot::Admin };
+        world.view.overrides.contains_key(&key)
+    };
+    let why = |id: ServiceId| {
+        let service = model.service(id);
+        let is_out = |target, kind, name: &Name| target != enabled && disabled(kind, name);
+        let server =
+            service.server.filter(|&s| is_out(AdminTarget::Server(s), Kind::Server, &model.servers[s.index()].name));
+        let group =
+            service.group.filter(|&g| is_out(AdminTarget::Group(g), Kind::ServiceGroup, &model.groups[g.index()].name));
+        let itself = is_out(AdminTarget::Service(id), Kind::Service, &service.name);
+        match (server, group) {
+            (Some(s), _) => Some(format!("server {} is disabled", model.servers[s.index()].name)),
+            (None, Some(g)) => Some(format!("service group {} is disabled", model.groups[g.index()].name)),
+            (None, None) => itself.then(|| "it is disabled itself".to_owned()),
+        }
+    };
+    let lines = services_of(model, enabled)
+        .into_iter()
+        .filter_map(|id| Some(format!("service {} stays out of service: {}", model.service(id).name, why(id)?)));
+    lines.collect()
 }
 
 /// Says which vservers lose their last UP member, and what that does to new clients.

@@ -23,7 +23,7 @@ use super::service::ServiceMachine;
 use super::{Effect, Input};
 use crate::model::Model;
 use crate::model::condition::Signal;
-use crate::model::id::{CheckId, DatacenterId, ScenarioId, ServiceId, VserverId, WatchedId};
+use crate::model::id::{CheckId, DatacenterId, Name, ScenarioId, ServiceId, VserverId, WatchedId};
 use crate::model::state::{Saved, SavedScenario, StateView};
 use crate::model::time::{Now, Tick, Wall};
 use timers::{Timer, WallTimer};
@@ -54,6 +54,8 @@ pub struct Engine {
     replaying: bool,
     /// The next evaluation is the first after a reload: its commits have cause `config`.
     reloaded: bool,
+    /// `admin:<user>` while the consequences of what a person did are worked out.
+    act_of: Option<Name>,
     /// Something visible changed in this step.
     changed: bool,
 }
@@ -138,6 +140,7 @@ impl Engine {
         if evaluates {
             self.settle(effects);
         }
+        self.act_of = None;
         if std::mem::take(&mut self.changed) {
             self.view.generation += 1;
             effects.push(Effect::Publish);

@@ -86,6 +86,16 @@ pub struct Look<'a> {
     pub model: &'a Model,
     pub rules: &'a Scenario,
     pub board: &'a Board,
+    pub act_of: Option<&'a Name>,
+}
+
+/// What made it necessary to look at a scenario.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Occasion<'a> {
+    /// It is the first look after a reload.
+    pub reload: bool,
+    /// `admin:<user>`: the immediate consequence of an act.
+    pub act_of: Option<&'a Name>,
 }
 
 /// What one look at a scenario changed, beside the effects.
@@ -194,23 +204,22 @@ impl ScenarioMachine {
         self.automatic.clear();
     }
 
-    /// Looks at everything that may have changed and acts; at most one commit. `reload` names the cause of the first
-    /// look after a reload.
+    /// Looks at everything that may have changed and acts; at most one commit.
     pub fn settle(
         &mut self,
         now: Now,
         model: &Model,
         board: &Board,
-        reload: bool,
+        occasion: Occasion<'_>,
         effects: &mut Vec<Effect>,
     ) -> Settled {
-        let look = Look { now, model, rules: model.scenario(self.id), board };
+        let look = Look { now, model, rules: model.scenario(self.id), board, act_of: occasion.act_of };
         let mut settled = Settled::default();
         self.evaluate(&look);
         self.notice_stuck(look.rules, effects);
         if !self.stuck {
             self.spend_idle(look.rules, effects, &mut settled);
-            if let Some(cause) = self.wanted(now, look.rules, reload) {
+            if let Some(cause) = self.wanted(now, look.rules, occasion.reload) {
                 self.pursue(&look, cause, effects, &mut settled);
             } else {
                 self.abandon_unless_waiting(now, look.rules, effects);

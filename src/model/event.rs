@@ -162,6 +162,9 @@ pub struct Transition {
     pub evaluated_at: Wall,
     pub committed_at: Wall,
     pub cause: Cause,
+    /// `admin:<user>` where it is the immediate consequence of what a person did: a mode, but also a switch, a force or
+    /// a disable that a condition looks at.
+    pub act_of: Option<Name>,
     /// Who forced it; `auto` otherwise.
     pub actor: Name,
     pub reason: Option<Name>,
@@ -233,6 +236,29 @@ impl fmt::Display for Change {
             Change::Forced(Some(false)) => f.write_str("forced down"),
             Change::Forced(None) => f.write_str("no longer forced"),
         }
+    }
+}
+
+// === impl Act ===
+
+impl Act {
+    /// `admin:<user>`: how an act stands in the causes of what follows from it.
+    pub fn as_cause(&self) -> Name {
+        admin_cause(&self.actor)
+    }
+}
+
+/// `admin:<user>` of an actor, however they came in.
+pub fn admin_cause(actor: &Name) -> Name {
+    if actor.starts_with("admin:") { Name::clone(actor) } else { format!("admin:{actor}").into() }
+}
+
+// === impl Transition ===
+
+impl Transition {
+    /// `admin:<user>`, `config` (the first evaluation after a reload) or `condition`.
+    pub fn cause_text(&self) -> &str {
+        self.act_of.as_deref().unwrap_or_else(|| self.cause.word())
     }
 }
 

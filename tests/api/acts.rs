@@ -126,3 +126,49 @@ async fn what_cannot_be_done_is_refused_and_changes_nothing() {
     assert_eq!(appliance.get("/api/v1/services/web1").await["state"], "UP");
     assert!(problem["detail"].as_str().is_some_and(|d| !d.is_empty()));
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_follows_from_an_act_names_its_administrator() {
+    let appliance = Appliance::start();
+    appliance.post("/api/v1/services/web1/disable", json!({"delay": 30})).await;
+    appliance.put("/api/v1/switches/drill", json!({"value": true})).await;
+    let journal = appliance.get("/api/v1/journal?kind=state").await;
+    let drain = journal["items"].as_array().unwrap().iter().find(|e| e["body"]["to"] == "TROFS").unwrap();
+    assert_eq!(drain["body"]["cause"], "admin:local");
+    let dr = appliance.get("/api/v1/scenarios/dr").await;
+    let last = &dr["last_transition"];
+    assert_eq!(
+        (&last["cause"], &last["group"], &last["actor"]),
+        (&json!("admin:local"), &json!("sw:drill"), &json!("auto"))
+    );
+    appliance.put("/api/v1/scenarios/dr/modes", json!({"deactivate": "on"})).await;
+    let transitions = appliance.get("/api/v1/scenarios/dr/transitions").await;
+    let forced = &transitions["items"][1];
+    assert_eq!(
+        (&forced["cause"], &forced["group"], &forced["actor"]),
+        (&json!("admin:local"), &json!(null), &json!("admin:local"))
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn enabling_what_stands_on_a_disabled_server_says_that_it_stays_out() {
+    let appliance = Appliance::start();
+    appliance.post("/api/v1/servers/app1/disable", json!({})).await;
+    let (status, web1) = appliance.post("/api/v1/services/web1/enable", json!({})).await;
+    assert_eq!((status, &web1["state"]), (200, &json!("OFS")));
+    assert_eq!(web1["warnings"], json!(["service web1 stays out of service: server app1 is disabled"]));
+    let (_, app1) = appliance.post("/api/v1/servers/app1/enable", json!({})).await;
+    assert!(app1.get("warnings").is_none(), "{app1}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_name_that_comes_twice_in_json_is_refused() {
+    let appliance = Appliance::start();
+    let service = r#"{"type": "TCP", "address": "127.0.0.1:1"}"#;
+    let twice = format!(r#"{{"schema": 1, "service": {{"a": {service}, "a": {service}}}}}"#);
+    let url = format!("{}/api/v1/config?dry_run=true", appliance.base);
+    let answer = appliance.http.put(url).header("content-type", "application/json").body(twice).send().await.unwrap();
+    assert_eq!(answer.status(), 422);
+    let problem: serde_json::Value = serde_json::from_str(&answer.text().await.unwrap()).unwrap();
+    assert!(problem["problems"][0]["what"].as_str().unwrap().contains("`a` is defined twice"), "{problem}");
+}

@@ -287,7 +287,7 @@ impl TransitionDto {
             direction: text(transition.direction.word()),
             evaluated_at: transition.evaluated_at.to_string(),
             committed_at: transition.committed_at.to_string(),
-            cause: text(transition.cause.word()),
+            cause: text(transition.cause_text()),
             group: transition.cause.group().map(text),
             actor: text(&transition.actor),
             reason: transition.reason.as_deref().map(text),

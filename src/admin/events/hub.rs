@@ -169,7 +169,7 @@ fn describe(record: &Record) -> (Option<ObjectRef>, Value) {
         Record::Transition(transition) => {
             let what = json!({
                 "type": "transition", "seq": transition.seq, "direction": transition.direction.word(),
-                "cause": transition.cause.word(), "actor": &*transition.actor,
+                "cause": transition.cause_text(), "actor": &*transition.actor,
             });
             (Some(ObjectRef::new(Kind::Scenario, transition.scenario.clone())), what)
         }

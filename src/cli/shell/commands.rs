@@ -93,6 +93,7 @@ pub(super) const COMMANDS: &[Command] = &[
     plain(&["show", "version"], "show version", |_| Ok(Request::Version)),
     stat(&["stat", "service"], "stat service [<name>]", View::Service),
     stat(&["stat", "serviceGroup"], "stat serviceGroup [<name>]", View::Group),
+    stat(&["stat", "server"], "stat server [<name>]", View::Server),
     stat(&["stat", "lb", "vserver"], "stat lb vserver [<name>]", View::Vserver),
     stat(&["stat", "vserver"], "stat vserver [<name>]", View::Vserver),
     Command {
@@ -250,6 +251,7 @@ const fn stat(words: &'static [&'static str], usage: &'static str, view: View) -
     let build: fn(&Arguments) -> Result<Request, String> = match view {
         View::Service => |a| Ok(shown(View::Service, a, true)),
         View::Group => |a| Ok(shown(View::Group, a, true)),
+        View::Server => |a| Ok(shown(View::Server, a, true)),
         _ => |a| Ok(shown(View::Vserver, a, true)),
     };
     Command { words, least: 0, most: 1, options: &[], usage, names: Some(view), build }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::admin::dto::{DrainDto, MemberDto, MonitorDto, ServerDto, ServiceDto, ServiceGroupDto, VserverDto};
 
 pub(super) use gtm::{check, datacenter, scenario, switch, zone};
-pub(super) use statistics::{group_statistics, service_statistics, vserver_statistics};
+pub(super) use statistics::{group_statistics, server_statistics, service_statistics, vserver_statistics};
 pub(super) use status::status;
 
 /// Each item numbered, or the one asked for without a number.

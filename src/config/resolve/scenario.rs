@@ -151,21 +151,22 @@ fn guard(cx: &mut Context<'_>, direction: &Object<'_>) -> Option<Guard> {
     if object.items("run").is_empty() && !approve && !cx.report.has_syntax_errors() {
         object.wrong_whole(cx.report, "a guard needs something to `run`, or `approve = true`");
     }
+    let deadline = object.duration("deadline").unwrap_or(Duration::from_secs(60));
     let guard = Guard {
         run,
         approve,
-        timeout: object.duration("timeout").unwrap_or(Duration::from_secs(10)),
+        // Said nowhere, a try is as long as the deadline lets it be.
+        timeout: object.duration("timeout").unwrap_or(Duration::from_secs(10).min(deadline)),
         retries: object.int("retries").unwrap_or(2),
         backoff: object.duration("backoff").unwrap_or(Duration::from_secs(5)),
-        deadline: object.duration("deadline").unwrap_or(Duration::from_secs(60)),
+        deadline,
         on_timeout: match object.text("on_timeout") {
             Some("proceed") => OnTimeout::Proceed,
             _ => OnTimeout::Block,
         },
     };
     if guard.timeout > guard.deadline {
-        let key = if object.own("timeout").is_some() { "timeout" } else { "deadline" };
-        object.wrong(cx.report, key, "`timeout` (one try) must not be more than `deadline` (all tries)");
+        object.wrong(cx.report, "timeout", "`timeout` (one try) must not be more than `deadline` (all tries)");
     }
     Some(guard)
 }

@@ -107,10 +107,12 @@ impl Core {
             Command::Reload if self.config.path.is_none() => return Err(no_file()),
             Command::Save => {
                 let path = self.config.path.clone().ok_or_else(no_file)?;
+                let (text, in_one_text) = running_text(&self.sources, self.engine.model());
                 return Ok(self.config.unsaved.then(|| {
                     ConfigJob::Save(SaveJob {
                         path,
-                        text: running_text(&self.sources, self.engine.model()),
+                        text,
+                        in_one_text,
                         running: Arc::clone(self.engine.model()),
                         hash: self.config.hash.clone(),
                         saved: Arc::clone(&self.saved_model),
@@ -232,13 +234,19 @@ impl ConfigJob {
         match self {
             ConfigJob::Load { path, text, overrides, files, running, saved } => {
                 let name: Name = path.as_deref().map_or("(configuration)".into(), |p| p.display().to_string().into());
+                let was_json = matches!(text, Some((_, Format::Json)));
                 let text = match text {
                     Some((text, format)) => toml_of(text, format, &name),
                     None => read(path.as_deref()),
                 };
                 ConfigOutcome::Loaded(text.and_then(|text| {
-                    let root = Source { path: name, text: text.into() };
-                    let loaded = load(root, &overrides, &*files).map_err(Refusal::BadConfig)?;
+                    let root = Source { path: Name::clone(&name), text: text.into() };
+                    let mut loaded = load(root, &overrides, &*files);
+                    if was_json {
+                        let problems = loaded.as_mut().map_or_else(|errors| errors, |l| &mut l.warnings);
+                        without_lines(problems, &name);
+                    }
+                    let loaded = loaded.map_err(Refusal::BadConfig)?;
                     Ok(Box::new(Built {
                         zones: Arc::new(ZoneIndex::build(&loaded.model)),
                         changes: lines(&diff(&running, &loaded.model)),
@@ -255,10 +263,16 @@ impl ConfigJob {
 fn toml_of(text: String, format: Format, name: &Name) -> Result<String, Refusal> {
     match format {
         Format::Toml => Ok(text),
-        Format::Json => serde_json::from_str(&text)
-            .map_err(|e| e.to_string())
+        Format::Json => edit::parse_json(&text)
             .and_then(|json| edit::from_json(&json))
             .map_err(|what| Refusal::BadConfig(vec![problem(name, what)])),
+    }
+}
+
+/// JSON is read by way of a TOML text that its author never sees: its lines mean nothing to them, its keys do.
+fn without_lines(problems: &mut [Problem], file: &Name) {
+    for problem in problems.iter_mut().filter(|p| p.file == *file) {
+        (problem.line, problem.column) = (0, 0);
     }
 }
 
@@ -279,14 +293,14 @@ fn read(path: Option<&Path>) -> Result<String, Refusal> {
     save::read_text(path).map_err(|e| Refusal::Disk(format!("cannot read {}: {e}", path.display())))
 }
 
-/// What runs, as one text: as it was given where it is one file, printed anew where it came from several.
-fn running_text(sources: &[Source], model: &Model) -> String {
+/// What runs, as one text, and whether it was given so; what came in several is printed anew.
+fn running_text(sources: &[Source], model: &Model) -> (String, bool) {
     let is_zone_text = |source: &Source| {
         model.zones.iter().any(|zone| matches!(&zone.text, Some(ZoneText::File { path, .. }) if *path == source.path))
     };
     match sources.split_first() {
-        Some((root, rest)) if rest.iter().all(is_zone_text) => root.text.to_string(),
-        _ => render::render(model),
+        Some((root, rest)) if rest.iter().all(is_zone_text) => (root.text.to_string(), true),
+        _ => (render::render(model), false),
     }
 }
 

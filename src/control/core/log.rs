@@ -8,7 +8,7 @@ use crate::model::id::{Kind, ObjectRef};
 pub(super) fn write(record: &Record, engine: &Engine) {
     match record {
         Record::Transition(t) => {
-            let (seq, cause, actor) = (t.seq, t.cause.word(), &*t.actor);
+            let (seq, cause, actor) = (t.seq, t.cause_text(), &*t.actor);
             let (group, reason) = (t.cause.group().map(|g| &**g), t.reason.as_deref());
             let guard = t.guard.as_ref().map(|g| &*g.outcome);
             let (scenario, did) = (&t.scenario, t.direction.participle());

@@ -117,7 +117,7 @@ pub fn encode_transition(t: &Transition) -> Value {
         "direction": t.direction.word(),
         "evaluated_at": wall_text(t.evaluated_at),
         "committed_at": wall_text(t.committed_at),
-        "cause": t.cause.word(),
+        "cause": t.cause_text(),
         "group": t.cause.group(),
         "actor": t.actor,
         "reason": t.reason,
@@ -145,7 +145,12 @@ fn encode_group(group: &TransitionGroup) -> Value {
 pub fn decode_transition(value: &Value) -> Result<Transition, Unreadable> {
     let v = Reader { value };
     let group = v.optional("group", |r, k| r.name(k))?;
+    let mut act_of = None;
     let cause = match (v.str("cause")?, group) {
+        (act, group) if act.starts_with("admin:") => {
+            act_of = Some(act.into());
+            group.map_or(Cause::Forced, Cause::Condition)
+        }
         ("condition", Some(group)) => Cause::Condition(group),
         ("config", Some(group)) => Cause::Config(group),
         ("forced", None) => Cause::Forced,
@@ -158,6 +163,7 @@ pub fn decode_transition(value: &Value) -> Result<Transition, Unreadable> {
         evaluated_at: v.wall("evaluated_at")?,
         committed_at: v.wall("committed_at")?,
         cause,
+        act_of,
         actor: v.name("actor")?,
         reason: v.optional("reason", |r, k| r.name(k))?,
         groups: v.list("groups", decode_group)?,

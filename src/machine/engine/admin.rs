@@ -19,6 +19,7 @@ use crate::model::state::{Override, OverrideKey, OverrideValue, Slot};
 impl Engine {
     pub(super) fn act(&mut self, act: Act, intent: AdminIntent, effects: &mut Vec<Effect>) {
         let model = Arc::clone(self.model());
+        self.act_of = Some(act.as_cause());
         match intent {
             AdminIntent::Disable { target, delay, graceful } => {
                 self.disable(&model, target, delay, graceful, act, effects);

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::Engine;
+use crate::machine::scenario::Occasion;
 use crate::machine::service::{MonitorState, aggregate};
 use crate::machine::{Effect, condition, vserver};
 use crate::model::Model;
@@ -42,7 +43,8 @@ impl Engine {
         self.refresh_service(model, id);
         let view = &self.view.services[id.index()];
         if view.state != before {
-            let cause = service_cause(&earlier, view, self.now.wall).into();
+            let act = self.act_of.as_ref().map(Name::clone);
+            let cause = act.unwrap_or_else(|| service_cause(&earlier, view, self.now.wall).into());
             let (to, real) = (view.state.word().into(), view.real.word().into());
             let object = ObjectRef::new(Kind::Service, Name::clone(&model.service(id).name));
             effects.push(Effect::Record(Record::State { object, from: before.word().into(), to, real, cause }));
@@ -105,6 +107,7 @@ impl Engine {
                     _ if held_before && !self.view.vservers[id.index()].held_down => "admin",
                     _ => "own services",
                 };
+                let cause = self.act_of.as_deref().unwrap_or(cause);
                 effects.push(vserver_record(model, id, before.word(), after.word(), cause));
             }
         }
@@ -123,7 +126,7 @@ impl Engine {
                     id,
                     &format!("effective {from}"),
                     &format!("effective {to}"),
-                    "chain",
+                    self.act_of.as_deref().unwrap_or("chain"),
                 ));
             }
         }
@@ -216,7 +219,8 @@ impl Engine {
 
     fn settle_scenario(&mut self, model: &Arc<Model>, id: ScenarioId, effects: &mut Vec<Effect>) {
         let run = &mut self.scenarios[id.index()];
-        let settled = run.machine.settle(self.now, model, &self.board, self.reloaded, effects);
+        let occasion = Occasion { reload: self.reloaded, act_of: self.act_of.as_ref() };
+        let settled = run.machine.settle(self.now, model, &self.board, occasion, effects);
         self.set_scenario_timer(id, settled.wake);
         for direction in Direction::BOTH {
             if settled.modes_changed[direction.index()] {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Direction, Look, ModeRun, ScenarioMachine, Settled};
 use crate::machine::{Effect, condition};
 use crate::model::condition::{Condition, Truth};
-use crate::model::event::{Cause, GuardOutcome, Record, Transition, TransitionGroup, TransitionTrigger};
+use crate::model::event::{Cause, GuardOutcome, Record, Transition, TransitionGroup, TransitionTrigger, admin_cause};
 use crate::model::id::Name;
 use crate::model::scenario::{Mode, Scenario};
 use crate::model::time::Now;
@@ -33,6 +33,11 @@ impl ScenarioMachine {
             committed_at: now.wall,
             actor: self.actor(direction, forced),
             reason: if forced { self.modes[direction.index()].reason.clone() } else { None },
+            act_of: if forced {
+                self.modes[direction.index()].actor.as_ref().map(admin_cause)
+            } else {
+                look.act_of.cloned()
+            },
             cause,
             groups: self.transition_groups(rules),
             gate,

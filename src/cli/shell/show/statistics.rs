@@ -1,7 +1,7 @@
 //! What `stat` prints: counters as a table, one object a line.
 
 use super::long_word;
-use crate::admin::dto::{ServiceDto, ServiceGroupDto, VserverDto};
+use crate::admin::dto::{ServerDto, ServiceDto, ServiceGroupDto, VserverDto};
 
 pub(in super::super) fn service_statistics(services: &[ServiceDto]) -> String {
     let rows = services.iter().map(|s| {
@@ -34,6 +34,12 @@ pub(in super::super) fn group_statistics(groups: &[ServiceGroupDto]) -> String {
         })
     });
     table(&["Group", "Member", "Address", "State", "Active", "Weight"], rows)
+}
+
+pub(in super::super) fn server_statistics(servers: &[ServerDto]) -> String {
+    let rows =
+        servers.iter().map(|s| vec![s.name.clone(), s.address.clone(), s.state.clone(), s.services.len().to_string()]);
+    table(&["Server", "Address", "State", "Services"], rows)
 }
 
 pub(in super::super) fn vserver_statistics(vservers: &[VserverDto]) -> String {

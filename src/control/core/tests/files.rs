@@ -63,6 +63,19 @@ fn what_is_applied_runs_and_is_unsaved_until_it_is_saved() {
 }
 
 #[test]
+fn what_was_added_in_few_words_is_saved_in_few_words() {
+    let (_dir, path, mut bench) = world();
+    let text = format!("{BOX}\n[service.web2]\ntype = \"HTTP\"\naddress = \"127.0.0.1:8002\"\n");
+    apply(&mut bench, &text, false).unwrap();
+    run(&mut bench, Command::Save).unwrap();
+    let saved = fs::read_to_string(&path).unwrap();
+    let web2 = saved.split("[service.web2]").nth(1).unwrap_or_default();
+    let keys = web2.lines().skip(1).take_while(|line| line.contains('=')).count();
+    assert_eq!(keys, 2, "{saved}");
+    assert!(run(&mut bench, Command::Reload).unwrap().changes.is_empty());
+}
+
+#[test]
 fn a_bad_configuration_changes_nothing() {
     let (_dir, path, mut bench) = world();
     assert!(matches!(apply(&mut bench, "schema = 1\nnope = 1\n", false), Err(Refusal::BadConfig(_))));

@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::model::event::admin_cause;
 
 fn names() -> impl Strategy<Value = Name> {
     "[a-zA-Z0-9 /\"\\\\ä€!{}:-]{0,12}".prop_map(|s| s.as_str().into())
@@ -72,6 +73,7 @@ fn transitions() -> impl Strategy<Value = Transition> {
     );
     (who, what).prop_map(|(who, (groups, gate, guard, triggers))| {
         let (scenario, seq, direction, evaluated_at, committed_at, cause, actor, reason) = who;
+        let by_act = !matches!(cause, Cause::Config(_)) && seq % 2 == 0;
         Transition {
             scenario,
             seq,
@@ -79,6 +81,7 @@ fn transitions() -> impl Strategy<Value = Transition> {
             evaluated_at,
             committed_at,
             cause,
+            act_of: by_act.then(|| admin_cause(&actor)),
             actor,
             reason,
             groups,
