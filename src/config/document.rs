@@ -3,6 +3,8 @@
 //!
 //! The TOML parser recovers from syntax errors and goes on, so one reading reports several of them.
 
+mod twice;
+
 use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
@@ -65,8 +67,13 @@ pub fn read(report: &mut Report, file: u32) -> Table {
     let (table, errors) = DeTable::parse_recoverable(&text);
     for error in errors.iter().take(SYNTAX_ERRORS_MOST) {
         let start = error.span().map_or(0, |span| span.start as u32);
-        let what = format!("not TOML: {}", error.message().lines().collect::<Vec<_>>().join(", "));
-        report.syntax(Place { file, start }, what);
+        let said = if error.message().starts_with("duplicate key") {
+            let Some(said) = twice::describe(&text, start as usize) else { continue };
+            said
+        } else {
+            format!("not TOML: {}", error.message().lines().collect::<Vec<_>>().join(", "))
+        };
+        report.syntax(Place { file, start }, said);
     }
     convert_table(table.into_inner(), file)
 }

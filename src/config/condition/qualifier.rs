@@ -138,7 +138,10 @@ fn flaps(cursor: &mut Cursor) -> Result<Measure, TermError> {
 }
 
 fn latency(cursor: &mut Cursor) -> Result<Measure, TermError> {
-    cursor.expect(".")?;
+    if !cursor.eat(".") {
+        let known = STATISTICS.map(|(known, _)| known).join(", ");
+        return Err(TermError::new(cursor.at, format!("`latency` needs a statistic, as in `latency.p95`: {known}")));
+    }
     cursor.skip_spaces();
     let at = cursor.at;
     let word = cursor.take_while(char::is_alphanumeric);

@@ -141,19 +141,11 @@ fn record(cx: &mut Context<'_>, node: &Node, path: Path<'_>, rtype: RecordType, 
             }
         },
     };
-    let rdata = match zonefile::rdata(own_type, data, origin) {
-        Ok(rdata) => rdata,
-        Err(why) => {
-            let alias = matches!(own_type, RecordType::A | RecordType::AAAA) && data.ends_with('.');
-            let hint = if alias { "; an alias is a record with `type = \"CNAME\"`" } else { "" };
-            cx.report.error(
-                place,
-                path,
-                format!("{path}: `{data}` is not the data of a record of type {own_type}: {why}{hint}"),
-            );
-            return None;
-        }
-    };
+    let rdata = zonefile::rdata(own_type, data, origin).map_err(|why| {
+        let alias = matches!(own_type, RecordType::A | RecordType::AAAA) && data.ends_with('.');
+        let hint = if alias { "; an alias is a record with `type = \"CNAME\"`" } else { "" };
+        cx.report.error(place, path, not_data(path, data, own_type, &why) + hint);
+    });
     let cond = object.own("cond").and_then(|node| scenario(cx, node, path.key("cond"), true));
     let dr_cond = object.own("drCond").and_then(|node| scenario(cx, node, path.key("drCond"), false));
     let check = object.own("check").and_then(|node| {
@@ -163,7 +155,7 @@ fn record(cx: &mut Context<'_>, node: &Node, path: Path<'_>, rtype: RecordType, 
     Some(Record {
         data: data.into(),
         rtype: own_type,
-        rdata,
+        rdata: rdata.ok()?,
         cond,
         dr_cond: dr_cond.map(|(scenario, _)| scenario),
         check,
@@ -171,6 +163,12 @@ fn record(cx: &mut Context<'_>, node: &Node, path: Path<'_>, rtype: RecordType, 
         weight: object.int("weight").unwrap_or(1),
         datacenter: object.name("datacenter"),
     })
+}
+
+fn not_data(path: Path<'_>, data: &str, rtype: RecordType, why: &str) -> String {
+    // The reader of zone text names the type too.
+    let why = why.strip_prefix(&format!("{rtype}: ")).unwrap_or(why);
+    format!("{path}: `{data}` is not the data of a record of type {rtype}: {why}")
 }
 
 /// The name of a scenario, plain or with `sc:`; `!` turns `cond` round.
@@ -220,8 +218,7 @@ fn on_empty(cx: &mut Context<'_>, object: &Object<'_>, rtype: RecordType, origin
             Ok(rdata) => data.push(StaticData { data: text.into(), rdata }),
             Err(why) => {
                 let path = object.path.key("on_empty");
-                let what = format!("{path}: `{text}` is not the data of a record of type {rtype}: {why}");
-                cx.report.error(item.place, path, what);
+                cx.report.error(item.place, path, not_data(path, text, rtype, &why));
             }
         }
     }
