@@ -42,6 +42,8 @@ use groups::GroupRun;
 #[derive(Clone, Debug)]
 pub struct ScenarioMachine {
     id: ScenarioId,
+    /// Fingerprint of the rules it was registered under.
+    definition: u64,
     pub(super) active: bool,
     pub(super) seq: u64,
     entered: Now,
@@ -116,6 +118,7 @@ impl ScenarioMachine {
         let rules = model.scenario(id);
         let mut machine = ScenarioMachine {
             id,
+            definition: 0,
             active: rules.initially_active,
             seq: 0,
             entered: now,
@@ -184,7 +187,7 @@ impl ScenarioMachine {
                 .map(|g| Name::clone(&g.name))
                 .collect(),
             automatic_commits: self.automatic.iter().copied().collect(),
-            definition: fingerprint(rules),
+            definition: self.definition,
             last_transition: self.last_transition.clone(),
             archived: false,
         }
@@ -276,6 +279,7 @@ impl ScenarioMachine {
 
     fn register(&mut self, model: &Model, board: &mut Board, now: Now) {
         let rules = model.scenario(self.id);
+        self.definition = fingerprint(rules);
         let dependent = Some(Dependent::Scenario(self.id));
         for direction in Direction::BOTH {
             let from = &rules.directions[direction.index()];
