@@ -50,9 +50,14 @@ pub enum Report {
     Failed { error: String, dropped: Vec<u64> },
 }
 
+/// How long the end of the process waits for the last write.
+const FAREWELL: Duration = Duration::from_secs(2);
+
 /// The thread's end of the queue.
 pub struct Disk {
     orders: Sender<ToDisk>,
+    /// Ends with the thread.
+    ended: Receiver<()>,
     thread: JoinHandle<()>,
 }
 
@@ -68,10 +73,12 @@ pub struct Queue {
 impl Disk {
     pub fn start(store: Box<dyn Store>, report: impl Fn(Report) + Send + 'static) -> std::io::Result<Disk> {
         let (orders, queue) = channel();
-        let thread = std::thread::Builder::new()
-            .name("bascule-disk".to_owned())
-            .spawn(move || run(Queue::new(store), &queue, report))?;
-        Ok(Disk { orders, thread })
+        let (end, ended) = channel();
+        let thread = std::thread::Builder::new().name("bascule-disk".to_owned()).spawn(move || {
+            let _end: Sender<()> = end;
+            run(Queue::new(store), &queue, report);
+        })?;
+        Ok(Disk { orders, ended, thread })
     }
 
     /// Never waits.
@@ -80,10 +87,16 @@ impl Disk {
         let _ = self.orders.send(order);
     }
 
-    /// Writes what is left, once, and ends.
+    /// Writes what is left, once, and ends. A disk that hangs is not waited for longer than 2 s: whoever stops the process
+    /// could not end it otherwise.
     pub fn stop(self) {
         drop(self.orders);
-        let _ = self.thread.join();
+        match self.ended.recv_timeout(FAREWELL) {
+            Err(RecvTimeoutError::Timeout) => {
+                tracing::error!("the disk does not answer: ending without the last write")
+            }
+            Ok(()) | Err(RecvTimeoutError::Disconnected) => drop(self.thread.join()),
+        }
     }
 }
 
@@ -252,6 +265,28 @@ mod tests {
         let flag = Arc::new(AtomicBool::new(true));
         queue.push(Order { given_up: Some(flag), ..order(1, "act", 1) });
         assert_eq!(queue.write(), None);
+    }
+
+    #[test]
+    fn a_disk_that_hangs_does_not_hold_up_the_end() {
+        struct Hanging(Memory, std::sync::Mutex<Receiver<()>>);
+        impl Store for Hanging {
+            fn commit(&mut self, _: &[&Batch]) -> Result<u64, StoreError> {
+                let _ = self.1.lock().unwrap().recv();
+                Ok(0)
+            }
+            fn cut(&mut self, _: Wall, _: &Limits) -> Result<u64, StoreError> {
+                Ok(0)
+            }
+            fn reader(&self) -> Arc<dyn ReadJournal> {
+                self.0.reader()
+            }
+        }
+        let (release, hangs) = channel();
+        let disk = Disk::start(Box::new(Hanging(Memory::new(), hangs.into())), |_| {}).unwrap();
+        disk.send(ToDisk::Write(order(1, "act", 1)));
+        disk.stop();
+        drop(release);
     }
 
     #[test]

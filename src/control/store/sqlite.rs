@@ -22,30 +22,37 @@ const ENTRY_OVERHEAD_BYTES: u64 = 400;
 /// The writer.
 #[derive(Debug)]
 pub struct Sqlite {
-    db: Connection,
+    /// `None`: it could not be opened for writing yet.
+    db: Option<Connection>,
     path: PathBuf,
+    /// The file that was opened. A name that means another file by now, or none, says that what is written is lost.
+    file: FileId,
     head: Head,
     /// Estimated size of the journal.
     bytes: u64,
     _lock: Lock,
 }
 
+/// Device and inode.
+type FileId = (u64, u64);
+
 // === impl Sqlite ===
 
 impl Sqlite {
+    /// What is saved is read also where nothing can be written, as on a full disk: a box that answered from its saved
+    /// state before a power loss does so after it. Writing is then tried again with every commit.
     pub fn open(dir: &Path) -> Result<(Sqlite, Found), StoreError> {
         make_private(dir)?;
         let lock = Lock::take(dir)?;
         let path = dir.join("bascule.db");
+        let is_new = !path.exists();
+        let (db, why_not) = match connect(&path) {
+            Ok(db) => (db, None),
+            Err(error) if error.retry && !is_new => (connect_for_reading(&path, &error)?, Some(error)),
+            Err(error) => return Err(error),
+        };
         let shown = path.display().to_string();
         let fail = |e: rusqlite::Error| error(&shown, &e);
-        let mut db = Connection::open(&path).map_err(fail)?;
-        let _ = std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600));
-        db.busy_timeout(Duration::from_millis(1_500)).map_err(fail)?;
-        db.pragma_update(None, "auto_vacuum", "INCREMENTAL").map_err(fail)?;
-        db.pragma_update(None, "journal_mode", "WAL").map_err(fail)?;
-        db.pragma_update(None, "synchronous", "FULL").map_err(fail)?;
-        schema::prepare(&mut db, &shown)?;
         let head = read_head(&db).map_err(fail)?;
         let found = read_found(&db, &head).map_err(|e| match e {
             Unloadable::Sql(e) => error(&shown, &e),
@@ -60,7 +67,27 @@ impl Sqlite {
                 |row| row.get(0),
             )
             .map_err(fail)?;
-        Ok((Sqlite { db, path, head, bytes: bytes.unsigned_abs(), _lock: lock }, found))
+        let file = file_id(&path)?;
+        if let Some(error) = &why_not {
+            tracing::error!(%error, "starting from what is saved; what happens now is not saved until this is mended");
+        }
+        let db = why_not.is_none().then_some(db);
+        Ok((Sqlite { db, path, file, head, bytes: bytes.unsigned_abs(), _lock: lock }, found))
+    }
+
+    /// The connection for writing, and that it still is the one to the file at `path`.
+    fn ready(&mut self) -> Result<(), StoreError> {
+        if file_id(&self.path).ok() != Some(self.file) {
+            return Err(StoreError::retryable(format!(
+                "{} was removed or replaced while it was in use, so what is written would be lost: put it back, or \
+                 restart to begin with what is there",
+                self.path.display()
+            )));
+        }
+        if self.db.is_none() {
+            self.db = Some(connect(&self.path)?);
+        }
+        Ok(())
     }
 
     fn fail(&self, e: &rusqlite::Error) -> StoreError {
@@ -70,7 +97,9 @@ impl Sqlite {
 
 impl Store for Sqlite {
     fn commit(&mut self, batches: &[&Batch]) -> Result<u64, StoreError> {
-        match write(&mut self.db, &self.head, batches) {
+        self.ready()?;
+        let Some(db) = &mut self.db else { return Ok(self.head.number) };
+        match write(db, &self.head, batches) {
             Ok((head, bytes)) => {
                 self.head = head;
                 self.bytes += bytes;
@@ -81,7 +110,9 @@ impl Store for Sqlite {
     }
 
     fn cut(&mut self, now: Wall, limits: &Limits) -> Result<u64, StoreError> {
-        match cut(&mut self.db, &self.head, self.bytes, now, limits) {
+        self.ready()?;
+        let Some(db) = &mut self.db else { return Ok(0) };
+        match cut(db, &self.head, self.bytes, now, limits) {
             Ok(Some(cut)) => {
                 self.head = cut.head;
                 self.bytes = (self.bytes + cut.added).saturating_sub(cut.freed);
@@ -95,6 +126,44 @@ impl Store for Sqlite {
     fn reader(&self) -> Arc<dyn ReadJournal> {
         Arc::new(Reader::new(self.path.clone()))
     }
+}
+
+/// Opens the file for writing; makes it and its tables where they are missing.
+fn connect(path: &Path) -> Result<Connection, StoreError> {
+    let shown = path.display().to_string();
+    let fail = |e: rusqlite::Error| error(&shown, &e);
+    let is_new = !path.exists();
+    let mut db = Connection::open(path).map_err(fail)?;
+    let _ = std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600));
+    db.busy_timeout(Duration::from_millis(1_500)).map_err(fail)?;
+    if is_new {
+        // Counts before the first table only, and writes the file each time it is said.
+        db.pragma_update(None, "auto_vacuum", "INCREMENTAL").map_err(fail)?;
+    }
+    db.pragma_update(None, "journal_mode", "WAL").map_err(fail)?;
+    db.pragma_update(None, "synchronous", "FULL").map_err(fail)?;
+    schema::prepare(&mut db, &shown)?;
+    Ok(db)
+}
+
+/// Opens a file that cannot be written, for as long as it takes to read what is saved. With the exclusive lock the index
+/// of the write-ahead log is kept in memory, so that no file must grow. Errors: `why_not`, since it says what to mend.
+fn connect_for_reading(path: &Path, why_not: &StoreError) -> Result<Connection, StoreError> {
+    let open = || {
+        let db = Connection::open_with_flags(path, rusqlite::OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        db.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
+        schema::meta(&db, "schema").map(|schema| (db, schema))
+    };
+    match open() {
+        Ok((db, Some(schema))) if schema == schema::SCHEMA.to_string() => Ok(db),
+        Ok(_) | Err(_) => Err(why_not.clone()),
+    }
+}
+
+fn file_id(path: &Path) -> Result<FileId, StoreError> {
+    use std::os::unix::fs::MetadataExt;
+    let read = std::fs::metadata(path).map(|m| (m.dev(), m.ino()));
+    read.map_err(|e| StoreError::retryable(format!("cannot use {}: {e}", path.display())))
 }
 
 fn write(db: &mut Connection, head: &Head, batches: &[&Batch]) -> rusqlite::Result<(Head, u64)> {

@@ -186,3 +186,48 @@ fn memory_keeps_a_bounded_journal_whose_chain_holds() {
     let verified = store.reader().verify().unwrap();
     assert_eq!(verified, Verified { entries: 20_000, anchor: 1_000, broken: None });
 }
+
+#[test]
+fn what_is_saved_is_found_where_nothing_can_be_written_and_writing_goes_on_once_it_is_mended() {
+    let dir = tempfile::tempdir().unwrap();
+    let batch = Batch { entries: vec![draft(1, "", "start")], scenarios: vec![scenario("dr", 1)], ..Batch::default() };
+    open(dir.path()).unwrap().0.commit(&[&batch]).unwrap();
+    // As on a full disk, the shared memory of the write-ahead log cannot be made.
+    let in_the_way = dir.path().join("bascule.db-shm");
+    std::fs::create_dir(&in_the_way).unwrap();
+
+    let (mut store, found) = open(dir.path()).unwrap();
+    assert_eq!(found.saved.scenarios, [scenario("dr", 1)]);
+    assert_eq!(found.journal_head, 1);
+    assert!(store.commit(&[&batch]).unwrap_err().retry);
+
+    std::fs::remove_dir(&in_the_way).unwrap();
+    assert_eq!(store.commit(&[&batch]).unwrap(), 2);
+    assert_eq!(store.reader().verify().unwrap().broken, None);
+    drop(store);
+    assert_eq!(open(dir.path()).unwrap().1.journal_head, 2);
+}
+
+#[test]
+fn a_new_directory_that_cannot_be_written_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join("bascule.db-shm")).unwrap();
+    assert!(open(dir.path()).unwrap_err().what.contains("bascule.db"));
+}
+
+#[test]
+fn nothing_is_called_durable_after_the_file_was_removed_or_replaced() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut store, _) = open(dir.path()).unwrap();
+    let batch = Batch { entries: vec![draft(1, "", "start")], ..Batch::default() };
+    store.commit(&[&batch]).unwrap();
+    let (path, aside) = (dir.path().join("bascule.db"), dir.path().join("aside"));
+
+    std::fs::rename(&path, &aside).unwrap();
+    assert!(store.commit(&[&batch]).unwrap_err().what.contains("removed or replaced"));
+    std::fs::copy(&aside, &path).unwrap();
+    assert!(store.commit(&[&batch]).unwrap_err().what.contains("removed or replaced"));
+
+    std::fs::rename(&aside, &path).unwrap();
+    assert_eq!(store.commit(&[&batch]).unwrap(), 2);
+}
