@@ -100,6 +100,7 @@ impl From<Refusal> for Problem {
         match refusal {
             Refusal::Unknown(object) => Problem::unknown_object(&spoken(object.kind.word()), &object.name, []),
             Refusal::WouldBeStuck(_) => Problem::new(StatusCode::CONFLICT, "would_be_stuck", detail),
+            Refusal::Stale(_) => Problem::new(StatusCode::PRECONDITION_FAILED, "changed_meanwhile", detail),
             Refusal::Conflict(_) => Problem::new(StatusCode::CONFLICT, "conflict", detail),
             Refusal::Invalid(_) => Problem::bad_request(detail),
             Refusal::BadConfig(problems) => bad_config(&problems),
@@ -147,6 +148,7 @@ mod tests {
             (Refusal::Unknown(ObjectRef::new(Kind::ServiceGroup, "x")), 404, "unknown_object"),
             (Refusal::WouldBeStuck("send x".into()), 409, "would_be_stuck"),
             (Refusal::Conflict("c".into()), 409, "conflict"),
+            (Refusal::Stale("s".into()), 412, "changed_meanwhile"),
             (Refusal::Invalid("i".into()), 400, "invalid_request"),
             (Refusal::BadConfig(Vec::new()), 422, "bad_config"),
             (Refusal::Disk("d".into()), 500, "disk"),

@@ -47,6 +47,8 @@ pub enum Command {
         text: String,
         format: Format,
         dry_run: bool,
+        /// Refuse where the running configuration has none of these hashes by now.
+        if_hash: Option<Vec<Name>>,
     },
     /// Takes FILE again.
     Reload,
@@ -96,6 +98,9 @@ pub enum Refusal {
     WouldBeStuck(String),
     #[error("{0}")]
     Conflict(String),
+    /// The configuration is not the one that the caller looked at.
+    #[error("{0}")]
+    Stale(String),
     #[error("{0}")]
     Invalid(String),
     #[error("the configuration has {} problems", .0.len())]

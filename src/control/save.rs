@@ -57,7 +57,8 @@ fn write_new(new: &Path, text: &str, old: Option<&fs::Metadata>) -> io::Result<(
     file.sync_all()
 }
 
-/// `FILE.4` becomes `FILE.5`, …, FILE is copied to `FILE.1`.
+/// `FILE.4` becomes `FILE.5`, …, FILE itself becomes `FILE.1` as well, until the new text takes its name. A link is there
+/// whole or not at all and needs no room: neither a kill nor a full disk leaves a torn version, or pushes a good one out.
 fn keep_versions(path: &Path) -> io::Result<()> {
     for version in (1..VERSIONS_KEPT).rev() {
         let from = sibling(path, &version.to_string());
@@ -66,9 +67,20 @@ fn keep_versions(path: &Path) -> io::Result<()> {
         }
     }
     if path.exists() {
-        fs::copy(path, sibling(path, "1"))?;
+        let newest = sibling(path, "1");
+        fs::hard_link(path, &newest).or_else(|_| copy_whole(path, &newest))?;
     }
     Ok(())
+}
+
+/// For file systems without links.
+fn copy_whole(from: &Path, to: &Path) -> io::Result<()> {
+    let part = sibling(from, "copy");
+    let result = fs::copy(from, &part).and_then(|_| File::open(&part)?.sync_all()).and_then(|()| fs::rename(&part, to));
+    if result.is_err() {
+        let _ = fs::remove_file(&part);
+    }
+    result
 }
 
 fn sibling(path: &Path, extension: &str) -> PathBuf {
@@ -102,6 +114,19 @@ mod tests {
         assert!(!dir.path().join("box.toml.6").exists());
         assert!(!dir.path().join("box.toml.new").exists());
         assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o640);
+    }
+
+    #[test]
+    fn a_version_is_there_whole_whether_by_link_or_by_copy() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("box.toml");
+        fs::write(&path, "old").unwrap();
+        let before = fs::metadata(&path).unwrap().ino();
+        replace(&path, "new").unwrap();
+        assert_eq!(fs::metadata(sibling(&path, "1")).unwrap().ino(), before, "the file itself, not a copy");
+        copy_whole(&path, &sibling(&path, "1")).unwrap();
+        assert_eq!(fs::read_to_string(sibling(&path, "1")).unwrap(), "new");
+        assert!(!sibling(&path, "copy").exists());
     }
 
     #[test]

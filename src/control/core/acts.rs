@@ -101,7 +101,7 @@ impl Core {
             return;
         }
         if matches!(command, Command::ApplyConfig { .. } | Command::Reload | Command::Save) {
-            self.change_config(now, actor, command, reply);
+            self.change_config(actor, command, reply);
             return;
         }
         let command = with_fixed_expiry(now, command);

@@ -75,32 +75,37 @@ impl Queue {
 // === impl Core ===
 
 impl Core {
-    pub(super) fn change_config(&mut self, now: Now, actor: Name, command: Command, reply: Reply) {
+    pub(super) fn change_config(&mut self, actor: Name, command: Command, reply: Reply) {
         if self.changes.waiting.len() >= QUEUE_MOST {
             let text = format!("{QUEUE_MOST} changes of the configuration are waiting already: try again");
             self.answer(reply, Err(Refusal::Conflict(text)), None);
             return;
         }
         self.changes.waiting.push_back(Change { actor, command, reply });
-        self.next_change(now);
+        self.next_change();
     }
 
-    fn next_change(&mut self, now: Now) {
+    fn next_change(&mut self) {
         while self.changes.current.is_none() {
             let Some(change) = self.changes.waiting.pop_front() else { return };
             match self.job(&change.command) {
-                Ok(Some(job)) => {
+                Ok(job) => {
                     self.outputs.push(Output::Config(job));
                     self.changes.current = Some(change);
                 }
-                Ok(None) => self.answer_saved(now, change, Vec::new()),
                 Err(refusal) => self.answer(change.reply, Err(refusal), None),
             }
         }
     }
 
-    /// `None`: nothing to do.
-    fn job(&self, command: &Command) -> Result<Option<ConfigJob>, Refusal> {
+    fn job(&self, command: &Command) -> Result<ConfigJob, Refusal> {
+        // Nothing can change it until this one is over.
+        if let Command::ApplyConfig { if_hash: Some(hashes), .. } = command
+            && !hashes.iter().any(|hash| **hash == *self.config.hash)
+        {
+            let hash = &self.config.hash;
+            return Err(Refusal::Stale(format!("the running configuration is {hash} by now; nothing was changed")));
+        }
         let no_file = || Refusal::Disk("there is no configuration file to read or write".to_owned());
         let text = match command {
             Command::ApplyConfig { text, format, .. } => Some((text.clone(), *format)),
@@ -108,30 +113,28 @@ impl Core {
             Command::Save => {
                 let path = self.config.path.clone().ok_or_else(no_file)?;
                 let (text, in_one_text) = running_text(&self.sources, self.engine.model());
-                return Ok(self.config.unsaved.then(|| {
-                    ConfigJob::Save(SaveJob {
-                        path,
-                        text,
-                        in_one_text,
-                        running: Arc::clone(self.engine.model()),
-                        hash: self.config.hash.clone(),
-                        saved: Arc::clone(&self.saved_model),
-                        saved_hash: self.config.saved_hash.clone(),
-                        overrides: self.overrides.clone(),
-                        files: Arc::clone(&self.files),
-                    })
+                return Ok(ConfigJob::Save(SaveJob {
+                    path,
+                    text,
+                    in_one_text,
+                    running: Arc::clone(self.engine.model()),
+                    hash: self.config.hash.clone(),
+                    saved: Arc::clone(&self.saved_model),
+                    saved_hash: self.config.saved_hash.clone(),
+                    overrides: self.overrides.clone(),
+                    files: Arc::clone(&self.files),
                 }));
             }
             _ => None,
         };
-        Ok(Some(ConfigJob::Load {
+        Ok(ConfigJob::Load {
             path: self.config.path.clone(),
             text,
             overrides: self.overrides.clone(),
             files: Arc::clone(&self.files),
             running: Arc::clone(self.engine.model()),
             saved: Arc::clone(&self.saved_model),
-        }))
+        })
     }
 
     pub(super) fn config_outcome(&mut self, now: Now, outcome: ConfigOutcome) {
@@ -151,7 +154,7 @@ impl Core {
                 self.answer_saved(now, change, warnings);
             }
         }
-        self.next_change(now);
+        self.next_change();
     }
 
     fn answer_saved(&mut self, now: Now, change: Change, warnings: Vec<String>) {

@@ -35,9 +35,14 @@ impl SaveJob {
         let mut warnings = Vec::new();
         let file = self.path.display();
         let old = save::read_text(&self.path).ok();
+        let means = old.as_deref().and_then(|old| self.load(old)).map(|loaded| loaded.hash);
         if let Some(old) = &old
-            && self.load(old).is_none_or(|loaded| *loaded.hash != *self.saved_hash)
+            && means.as_deref() == Some(&*self.hash)
         {
+            // Somebody wrote it already; or nothing was changed.
+            return Ok((old.clone(), warnings));
+        }
+        if old.is_some() && means.as_deref() != Some(&*self.saved_hash) {
             warnings.push(format!("{file} was changed since it was read; that version is now {file}.1"));
         }
         let Some((text, note)) = self.candidates(old.as_deref()).find(|(text, _)| self.means_what_runs(text)) else {

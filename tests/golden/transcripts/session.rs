@@ -156,7 +156,12 @@ impl Session {
                 let (old, new) = line["apply ".len()..].split_once(" => ").expect("OLD => NEW");
                 assert!(self.config.contains(old), "the configuration has no `{old}`");
                 self.config = self.config.replacen(old, new, 1);
-                self.command(Command::ApplyConfig { text: self.config.clone(), format: Format::Toml, dry_run: false });
+                self.command(Command::ApplyConfig {
+                    text: self.config.clone(),
+                    format: Format::Toml,
+                    dry_run: false,
+                    if_hash: None,
+                });
             }
             _ => self.command(act(words)),
         }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use super::bench::Bench;
 use crate::control::command::{Command, Done, Format, Refusal};
+use crate::model::id::Name;
 
 const BOX: &str = r#"# ours
 schema = 1
@@ -30,7 +31,7 @@ fn run(bench: &mut Bench, command: Command) -> Result<Done, Refusal> {
 }
 
 fn apply(bench: &mut Bench, text: &str, dry_run: bool) -> Result<Done, Refusal> {
-    run(bench, Command::ApplyConfig { text: text.to_owned(), format: Format::Toml, dry_run })
+    run(bench, Command::ApplyConfig { text: text.to_owned(), format: Format::Toml, dry_run, if_hash: None })
 }
 
 fn status(bench: &mut Bench) -> (bool, bool) {
@@ -130,4 +131,37 @@ fn a_save_of_what_stands_in_an_include_says_that_it_moves() {
     assert!(done.warnings.iter().any(|w| w.contains("no longer includes other files")), "{:?}", done.warnings);
     assert!(run(&mut bench, Command::Reload).unwrap().changes.is_empty());
     assert_eq!(bench.read(|w| w.model.services[0].settings.max_client), Some(7));
+}
+
+#[test]
+fn a_save_makes_file_mean_what_runs_whether_or_not_anything_was_changed_here() {
+    let (_dir, path, mut bench) = world();
+    run(&mut bench, Command::Save).unwrap();
+    assert!(!path.with_extension("toml.1").exists(), "FILE says so already: nothing is written");
+
+    fs::remove_file(&path).unwrap();
+    run(&mut bench, Command::Save).unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), BOX);
+
+    let theirs = BOX.replace("8001", "8002");
+    fs::write(&path, &theirs).unwrap();
+    let done = run(&mut bench, Command::Save).unwrap();
+    assert!(done.warnings[0].contains("was changed since it was read"), "{:?}", done.warnings);
+    assert_eq!(fs::read_to_string(path.with_extension("toml.1")).unwrap(), theirs);
+    assert!(run(&mut bench, Command::Reload).unwrap().changes.is_empty());
+}
+
+#[test]
+fn of_two_who_edit_the_same_configuration_the_second_is_told() {
+    let (_dir, _, mut bench) = world();
+    let hash: Name = bench.read(|w| w.config.hash.as_str().into()).unwrap();
+    let edit = |port: &str| Command::ApplyConfig {
+        text: BOX.replace("8001", port),
+        format: Format::Toml,
+        dry_run: false,
+        if_hash: Some(vec![Name::clone(&hash)]),
+    };
+    run(&mut bench, edit("8002")).unwrap();
+    assert!(matches!(run(&mut bench, edit("8003")), Err(Refusal::Stale(_))));
+    assert_eq!(bench.read(|w| w.model.services[0].port), Some(8002));
 }
