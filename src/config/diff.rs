@@ -33,8 +33,6 @@ pub enum DifferenceKind {
 
 /// Tables that stand once; all others hold objects by name.
 const ONCE: [&str; 5] = ["appliance", "admin", "features", "journal", "dns"];
-/// Values that are not shown.
-const HIDDEN: [&str; 1] = ["password_hash"];
 /// Longer values are not shown whole.
 const SHOWN_MOST: usize = 120;
 
@@ -170,7 +168,7 @@ fn is_long(list: &[Value]) -> bool {
 }
 
 fn changed(path: &str, old: Option<&Value>, new: Option<&Value>, details: &mut Vec<String>) {
-    if HIDDEN.iter().any(|hidden| path.ends_with(hidden)) {
+    if edit::is_hidden(path) {
         details.push(format!("{path}: changed"));
         return;
     }

@@ -3,6 +3,7 @@
 //! A saved file belongs to its author: comments, order, blank lines and the way things are written stay wherever the
 //! meaning does. [`mod@merge`] therefore edits the old text until it means the new one, rather than printing the new one.
 
+mod hidden;
 mod json;
 mod merge;
 
@@ -10,6 +11,8 @@ use toml_edit::{DocumentMut, Item, TableLike, Value as Toml};
 
 use super::render::text::{Text, Value};
 
+pub(super) use hidden::is_hidden;
+pub use hidden::redact;
 pub use json::parse_json;
 pub use merge::merge;
 

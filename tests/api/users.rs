@@ -56,3 +56,22 @@ async fn the_journal_names_the_user() {
     let switch: serde_json::Value = request.send().await.unwrap().json().await.unwrap();
     assert_eq!(switch["set_by"]["actor"], "admin:oper");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn only_who_may_change_the_configuration_sees_its_secrets() {
+    let appliance = appliance();
+    let get = async |user: &str, path: &str| {
+        let request = appliance.http.get(format!("{}{path}", appliance.base)).basic_auth(user, Some(user));
+        request.send().await.unwrap().text().await.unwrap()
+    };
+    for (user, sees) in [("admin", true), ("oper", false), ("guest", false)] {
+        for path in ["/api/v1/config", "/api/v1/config?format=json"] {
+            let text = get(user, path).await;
+            assert_eq!(text.contains("$argon2id$"), sees, "{user} {path}");
+            assert!(text.contains("password_hash") && text.contains("read-only"), "the rest stays: {text}");
+        }
+        let journal: serde_json::Value = serde_json::from_str(&get(user, "/api/v1/journal?kind=config").await).unwrap();
+        assert_eq!(journal["items"][0]["body"]["hash"], "h");
+        assert_eq!(journal["items"][0]["body"]["sources"].is_array(), sees, "{user}");
+    }
+}

@@ -7,6 +7,7 @@ use axum::extract::State;
 use serde_json::Value;
 
 use super::super::App;
+use super::super::auth::{Access, Caller, authorize};
 use super::super::body::{Field, FieldKind, Params, field};
 use super::super::dto::{Items, JournalEntryDto, NOT_DELIVERED, TransitionDto};
 use super::super::problem::Problem;
@@ -42,7 +43,11 @@ pub(crate) fn routes() -> Vec<Route> {
     ]
 }
 
-async fn journal(State(app): State<App>, params: Params) -> Result<Json<Items<JournalEntryDto>>, Problem> {
+async fn journal(
+    State(app): State<App>,
+    caller: Caller,
+    params: Params,
+) -> Result<Json<Items<JournalEntryDto>>, Problem> {
     let now = app.read(|world| world.now.wall).await?;
     let text = |name| params.get(name).map(Into::into);
     let query = JournalQuery {
@@ -54,7 +59,18 @@ async fn journal(State(app): State<App>, params: Params) -> Result<Json<Items<Jo
         ..span(&params, now)?
     };
     let entries = app.handle().journal(query).await?;
-    Ok(Json(Items { items: entries.into_iter().map(JournalEntryDto::of).collect() }))
+    let sees_all = authorize(caller.role, Access::Configure).is_ok();
+    let shown = |entry| JournalEntryDto::of(if sees_all { entry } else { without_texts(entry) });
+    Ok(Json(Items { items: entries.into_iter().map(shown).collect() }))
+}
+
+/// The entry of a configuration without its texts, which hold what only those see who may change it.
+fn without_texts(mut entry: JournalEntry) -> JournalEntry {
+    if let Some(members) = entry.body.as_object_mut() {
+        members.remove("sources");
+        members.remove("set");
+    }
+    entry
 }
 
 async fn transitions(State(app): State<App>, names: Segments, params: Params) -> Result<Json<Items<Value>>, Problem> {

@@ -11,7 +11,7 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
 use super::super::App;
-use super::super::auth::{Access, Caller};
+use super::super::auth::{Access, Caller, authorize};
 use super::super::body::{self, ACT_MAX, CONFIG_MAX, Field, FieldKind, Fields, Params, field};
 use super::super::dto::ConfigDto;
 use super::super::problem::Problem;
@@ -20,6 +20,7 @@ use crate::config::{self, Source, edit, render};
 use crate::control::command::Format;
 use crate::control::{Command, Done};
 use crate::model::Model;
+use crate::model::id::Name;
 
 const FORMATS: [&str; 2] = ["toml", "json"];
 const GET: &[Field] =
@@ -57,7 +58,7 @@ pub(crate) fn routes() -> Vec<Route> {
     ]
 }
 
-async fn get(State(app): State<App>, headers: HeaderMap, params: Params) -> Result<Response, Problem> {
+async fn get(State(app): State<App>, caller: Caller, headers: HeaderMap, params: Params) -> Result<Response, Problem> {
     let as_json = match params.get("format") {
         None => prefers_json(&headers),
         Some(word) => match FORMATS.iter().find(|f| f.eq_ignore_ascii_case(word)) {
@@ -73,8 +74,10 @@ async fn get(State(app): State<App>, headers: HeaderMap, params: Params) -> Resu
         .await?;
     // Printing a large configuration takes milliseconds that belong to nobody else.
     let expected = hash.clone();
+    let sees_all = authorize(caller.role, Access::Configure).is_ok();
     let rendered = tokio::task::spawn_blocking(move || {
-        let toml = running.text(&expected);
+        // Without its comments: they may tell what is hidden.
+        let toml = if sees_all { running.text(&expected) } else { edit::redact(&render::render(&running.model))? };
         if as_json { edit::to_json(&toml).map(|json| json.to_string()) } else { Ok(toml) }
     });
     let text = match rendered.await {
@@ -123,19 +126,19 @@ async fn put(
     body: Body,
 ) -> Result<Json<Value>, Problem> {
     let dry_run = params.flag("dry_run")?;
-    if let Some(expected) = headers.get(header::IF_MATCH) {
-        let hash = app.read(|world| world.config.hash.clone()).await?;
-        let expected = expected.to_str().unwrap_or_default();
-        if expected != "*" && !expected.split(',').any(|tag| tag.trim().trim_matches('"') == hash) {
-            let detail = format!("the running configuration is {hash} by now; nothing was changed");
-            return Err(Problem::new(StatusCode::PRECONDITION_FAILED, "changed_meanwhile", detail));
-        }
-    }
-    apply(&app, caller, headers, body, dry_run).await
+    let if_hash = headers.get(header::IF_MATCH).and_then(hashes);
+    apply(&app, caller, headers, body, dry_run, if_hash).await
+}
+
+/// The hashes that If-Match names; `None` where any will do.
+fn hashes(expected: &HeaderValue) -> Option<Vec<Name>> {
+    let tags = expected.to_str().unwrap_or_default().split(',').map(|tag| tag.trim().trim_matches('"'));
+    let hashes: Vec<Name> = tags.map(Into::into).collect();
+    (!hashes.iter().any(|hash| &**hash == "*")).then_some(hashes)
 }
 
 async fn diff(State(app): State<App>, caller: Caller, headers: HeaderMap, body: Body) -> Result<Json<Value>, Problem> {
-    apply(&app, caller, headers, body, true).await
+    apply(&app, caller, headers, body, true, None).await
 }
 
 async fn apply(
@@ -144,6 +147,7 @@ async fn apply(
     headers: HeaderMap,
     body: Body,
     dry_run: bool,
+    if_hash: Option<Vec<Name>>,
 ) -> Result<Json<Value>, Problem> {
     let bytes = body::read(body, CONFIG_MAX).await?;
     let text = String::from_utf8(bytes.to_vec()).map_err(|_| Problem::bad_request("the configuration is not UTF-8"))?;
@@ -151,7 +155,7 @@ async fn apply(
     if text.trim().is_empty() {
         return Err(Problem::bad_request("the body is empty; send the whole configuration as TOML or JSON"));
     }
-    let done = app.command(caller, Command::ApplyConfig { text, format, dry_run }, Duration::ZERO).await?;
+    let done = app.command(caller, Command::ApplyConfig { text, format, dry_run, if_hash }, Duration::ZERO).await?;
     answer(app, done).await
 }
 

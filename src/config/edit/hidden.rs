@@ -1,0 +1,62 @@
+//! What only those who may change a configuration see of it: hashes of passwords, which can be tried at leisure, and
+//! the values of header fields, where tokens stand.
+
+use toml_edit::{Item, TableLike, Value as Toml};
+
+/// Keys whose values are hidden, with everything below them.
+const KEYS: [&str; 3] = ["password_hash", "headers", "custom_headers"];
+
+/// Stands for a hidden value.
+const HIDDEN: &str = "(hidden)";
+
+/// Whether the value at `path`, keys joined by dots, is hidden.
+pub(in crate::config) fn is_hidden(path: &str) -> bool {
+    path.split('.').any(|key| KEYS.contains(&key))
+}
+
+/// `text` without what is hidden; names of header fields stay.
+pub fn redact(text: &str) -> Result<String, String> {
+    let mut document = super::parse(text)?;
+    hide(document.as_table_mut(), false);
+    Ok(document.to_string())
+}
+
+fn hide(table: &mut dyn TableLike, hidden: bool) {
+    for (key, item) in table.iter_mut() {
+        let hidden = hidden || KEYS.contains(&key.get());
+        match item {
+            Item::None => {}
+            Item::Table(table) => hide(table, hidden),
+            Item::ArrayOfTables(tables) => tables.iter_mut().for_each(|table| hide(table, hidden)),
+            Item::Value(value) => hide_value(value, hidden),
+        }
+    }
+}
+
+fn hide_value(value: &mut Toml, hidden: bool) {
+    match value {
+        Toml::InlineTable(table) => hide(table, hidden),
+        Toml::Array(items) => items.iter_mut().for_each(|item| hide_value(item, hidden)),
+        _ if hidden => *value = HIDDEN.into(),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hashes_and_header_values_are_hidden_wherever_they_stand() {
+        let text = "[admin.user.ops]\npassword_hash = \"$argon2id$x\"\nrole = \"operator\"\n\
+                    [trigger.t]\nheaders = { Authorization = \"Bearer x\" }\n\
+                    [trigger.u.headers]\nX-Token = \"x\"\n[monitor.m]\ncustom_headers = \"X-Key: x\"\n";
+        let shown = redact(text).unwrap();
+        let table: toml::Table = shown.parse().unwrap();
+        assert_eq!(table["admin"]["user"]["ops"]["password_hash"].as_str(), Some(HIDDEN));
+        assert_eq!(table["admin"]["user"]["ops"]["role"].as_str(), Some("operator"));
+        assert_eq!(table["trigger"]["t"]["headers"]["Authorization"].as_str(), Some(HIDDEN));
+        assert_eq!(table["trigger"]["u"]["headers"]["X-Token"].as_str(), Some(HIDDEN));
+        assert_eq!(table["monitor"]["m"]["custom_headers"].as_str(), Some(HIDDEN));
+    }
+}
