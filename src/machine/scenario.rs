@@ -24,6 +24,7 @@ mod timing;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::Effect;
 use super::board::{Board, Dependent, TermRows};
@@ -47,6 +48,8 @@ pub struct ScenarioMachine {
     pub(super) active: bool,
     pub(super) seq: u64,
     entered: Now,
+    /// How long it was in this state before the process began.
+    dwelt: Duration,
     /// The state was entered by a forced commit.
     forced: bool,
     /// By [`Direction`].
@@ -122,6 +125,7 @@ impl ScenarioMachine {
             active: rules.initially_active,
             seq: 0,
             entered: now,
+            dwelt: Duration::ZERO,
             forced: false,
             modes: Direction::BOTH
                 .map(|d| ModeRun { mode: rules.directions[d.index()].base_mode, ..ModeRun::default() }),
@@ -163,6 +167,7 @@ impl ScenarioMachine {
         self.active = saved.active;
         self.seq = saved.seq;
         self.entered = Now::new(now.tick, saved.entered_at);
+        self.dwelt = now.wall.since(saved.entered_at);
         self.forced = saved.forced;
         self.automatic = saved.automatic_commits.iter().copied().collect();
         self.last_transition.clone_from(&saved.last_transition);

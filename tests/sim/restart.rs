@@ -133,6 +133,13 @@ fn a_scenario_that_was_removed_starts_at_its_initial_state_and_a_renamed_one_doe
     assert!(rig.is_active("t"));
     assert_eq!(rig.scenario("t").seq, 1);
 
+    // The former name is free again: whoever takes it begins anew, now and after a restart.
+    let both = with("t", "renamed_from = \"s\"").replace("renamed_from", "[scenario.s]\n#");
+    rig.reload(&both);
+    assert!(!rig.is_active("s") && rig.is_active("t"));
+    let rig = rig.kill_and_restart(&both, secs(1));
+    assert!(!rig.is_active("s") && rig.is_active("t"));
+
     let mut rig = Rig::new(&with("s", ""));
     rig.fail("p");
     rig.pass("p");
@@ -143,4 +150,33 @@ fn a_scenario_that_was_removed_starts_at_its_initial_state_and_a_renamed_one_doe
     assert!(!rig.is_active("s"));
     let rig = rig.kill_and_restart(&with("s", ""), secs(1));
     assert!(!rig.is_active("s"), "also after a restart");
+}
+
+#[test]
+fn a_scenario_that_was_renamed_while_the_appliance_was_down_keeps_its_state_under_the_new_name() {
+    let with =
+        |name: &str, extra: &str| format!("[switch.w]\n[scenario.{name}]\n{extra}\nactivate.when = [[\"sw:w\"]]\n");
+    let mut rig = Rig::new(&with("s", ""));
+    rig.switch("w", true);
+    let rig = rig.kill_and_restart(&with("t", "renamed_from = \"s\""), secs(1));
+    assert!(rig.is_active("t"));
+    // The word is done: without it, and before any other commit, the state is still there.
+    let rig = rig.kill_and_restart(&with("t", ""), secs(1));
+    assert!(rig.is_active("t"));
+    assert_eq!(rig.scenario("t").seq, 1);
+}
+
+#[test]
+fn the_dwell_counts_on_over_a_restart() {
+    let config = "[switch.w]\n[scenario.s]\nmin_dwell = \"60s\"\nactivate.when = [[\"sw:w\"]]\n\
+                  deactivate.when = [[\"sw:w!\"]]\n";
+    let mut rig = Rig::new(config);
+    rig.switch("w", true);
+    rig.switch("w", false);
+    rig.wait(secs(20));
+    let mut rig = rig.kill_and_restart(config, secs(30));
+    rig.wait(secs(9));
+    assert!(rig.is_active("s"));
+    rig.wait(secs(1));
+    assert!(!rig.is_active("s"));
 }

@@ -243,6 +243,20 @@ fn more_than_ten_automatic_commits_in_ten_minutes_hold_the_state_but_never_an_ac
 }
 
 #[test]
+fn a_clock_that_is_set_back_does_not_prolong_an_oscillation() {
+    let mut rig = Rig::new("[switch.a]\n[scenario.s]\nactivate.when = [[\"sw:a\"]]\ndeactivate.when = [[\"sw:a!\"]]\n");
+    for _ in 0..6 {
+        rig.switch("a", true);
+        rig.switch("a", false);
+    }
+    assert!(rig.is_active("s") && rig.scenario("s").oscillating);
+    rig.now.wall = rig.now.wall - mins(24 * 60);
+    rig.wait(mins(10));
+    assert!(!rig.is_active("s"), "ten minutes by any clock");
+    assert!(!rig.scenario("s").oscillating);
+}
+
+#[test]
 fn latency_counts_a_failed_sample_as_infinite_and_too_few_samples_as_unknown() {
     let mut rig = Rig::new(
         r#"

@@ -47,6 +47,7 @@ impl ScenarioMachine {
         self.seq += 1;
         self.active = direction == Direction::Activate;
         self.entered = now;
+        self.dwelt = std::time::Duration::ZERO;
         self.forced = forced;
         self.attempt = None;
         self.retry_at = None;

@@ -11,7 +11,10 @@ use crate::model::time::{Now, Tick, Wall};
 impl ScenarioMachine {
     /// `min_dwell` is a floor between two automatic transitions; after a restart it counts on from the saved time.
     pub(super) fn dwell_ends(&self, rules: &Scenario) -> Tick {
-        if self.seq == 0 || self.forced { Tick::ZERO } else { self.entered.tick + rules.min_dwell }
+        if self.seq == 0 || self.forced {
+            return Tick::ZERO;
+        }
+        self.entered.tick + rules.min_dwell.saturating_sub(self.dwelt)
     }
 
     pub(super) fn is_oscillating(&self, now: Wall, rules: &Scenario) -> bool {
@@ -19,8 +22,7 @@ impl ScenarioMachine {
         if limit.commits == 0 {
             return false;
         }
-        let recent = self.automatic.iter().filter(|&&at| at + limit.within > now).count();
-        recent > limit.commits as usize
+        self.recent(now, rules).count() > limit.commits as usize
     }
 
     /// When time alone may change something.
@@ -33,14 +35,21 @@ impl ScenarioMachine {
         holds.chain(dwell).chain(attempt).chain(retry).chain(calm).min()
     }
 
+    /// Automatic commits within the oscillation window, oldest first. Those in the future are from before the clock was
+    /// set back.
+    fn recent(&self, now: Wall, rules: &Scenario) -> impl Iterator<Item = Wall> {
+        let within = rules.oscillation.within;
+        self.automatic.iter().copied().filter(move |&at| at <= now && at + within > now)
+    }
+
     /// When the oscillation window holds few enough commits again.
     fn calm_at(&self, now: Now, rules: &Scenario) -> Option<Tick> {
         if !self.is_oscillating(now.wall, rules) {
             return None;
         }
-        let over = self.automatic.len() - rules.oscillation.commits as usize;
-        let last_too_many = self.automatic.get(over - 1)?;
-        let left: Duration = (*last_too_many + rules.oscillation.within).since(now.wall);
+        let over = self.recent(now.wall, rules).count() - rules.oscillation.commits as usize;
+        let last_too_many = self.recent(now.wall, rules).nth(over - 1)?;
+        let left: Duration = (last_too_many + rules.oscillation.within).since(now.wall);
         Some(now.tick + left.max(Duration::from_micros(1)))
     }
 }

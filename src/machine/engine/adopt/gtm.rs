@@ -54,15 +54,23 @@ impl Engine {
             return machine;
         }
         let renamed = rules.renamed_from.as_ref();
-        if let Some(mut machine) = renamed.and_then(|name| former.scenarios.remove(name)) {
+        if let Some((name, mut machine)) = renamed.and_then(|name| former.scenarios.remove_entry(name)) {
             machine.adopt(id, model, &mut self.board, now, false);
-            effects.push(Effect::SaveScenario(Box::new(machine.saved(rules))));
+            let saved = machine.saved(rules);
+            // The former name is free: a scenario that takes it later begins anew.
+            let archived = SavedScenario { name, archived: true, ..saved.clone() };
+            effects.extend([archived, saved].map(|saved| Effect::SaveScenario(Box::new(saved))));
             return machine;
         }
         let mut machine = ScenarioMachine::new(id, model, &mut self.board, now);
-        let own = former.saved.get(&rules.name).filter(|s| !s.archived);
-        if let Some(saved) = own.or_else(|| renamed.and_then(|name| former.saved.get(name))) {
+        let kept = |name: &Name| former.saved.get(name).filter(|saved| !saved.archived);
+        if let Some(saved) = kept(&rules.name) {
             machine.restore(saved, now);
+        } else if let Some(saved) = renamed.and_then(kept) {
+            // Renamed while the appliance was down. The former name is archived with those that are gone, so what was
+            // taken over must stand under its own.
+            machine.restore(saved, now);
+            effects.push(Effect::SaveScenario(Box::new(machine.saved(rules))));
         }
         machine
     }
