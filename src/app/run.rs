@@ -12,7 +12,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use super::ready::{self, Listeners};
-use super::signals::{self, StopSignals};
+use super::signals::{self, Hangup, StopSignals};
 use super::{RunOptions, state_directory};
 use crate::admin;
 use crate::config::Loaded;
@@ -44,17 +44,19 @@ struct Running {
 
 pub(super) async fn run(options: RunOptions) -> ExitCode {
     // Before anything can take long: a stop signal is never lost.
-    let mut stop = match StopSignals::new() {
-        Ok(stop) => stop,
+    let (mut stop, hangup) = match StopSignals::new().and_then(|stop| Ok((stop, Hangup::new()?))) {
+        Ok(signals) => signals,
         Err(error) => return fail(&format!("cannot wait for signals: {error}")),
     };
+    if let Some(file) = &options.ready_file {
+        // Of a process that was killed: whoever waits for the file must not take it for ours.
+        let _ = std::fs::remove_file(file);
+    }
     let running = match start(&options).await {
         Ok(running) => running,
         Err(why) => return fail(&why),
     };
-    if let Err(error) = signals::reload_on_hangup(running.reactor.handle.clone()) {
-        tracing::warn!(%error, "SIGHUP will not reload");
-    }
+    signals::reload_on_hangup(hangup, running.reactor.handle.clone());
     let code = tokio::select! {
         name = stop.next() => {
             tracing::info!("{name}: draining for at most {:?}", options.drain);

@@ -29,9 +29,20 @@ impl StopSignals {
     }
 }
 
+/// The signal to reload. Taken before the start, since it ends a process that does not take it; one that comes during
+/// the start is followed after it.
+pub(super) struct Hangup(Signal);
+
+// === impl Hangup ===
+
+impl Hangup {
+    pub fn new() -> io::Result<Hangup> {
+        signal(SignalKind::hangup()).map(Hangup)
+    }
+}
+
 /// Every SIGHUP takes FILE again; a bad one changes nothing and says what is wrong.
-pub(super) fn reload_on_hangup(handle: Handle) -> io::Result<()> {
-    let mut hangup = signal(SignalKind::hangup())?;
+pub(super) fn reload_on_hangup(Hangup(mut hangup): Hangup, handle: Handle) {
     tokio::spawn(async move {
         while hangup.recv().await.is_some() {
             match handle.command("signal:SIGHUP".into(), Command::Reload).await {
@@ -54,5 +65,4 @@ pub(super) fn reload_on_hangup(handle: Handle) -> io::Result<()> {
             }
         }
     });
-    Ok(())
 }
