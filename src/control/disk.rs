@@ -269,10 +269,10 @@ mod tests {
 
     #[test]
     fn a_disk_that_hangs_does_not_hold_up_the_end() {
-        struct Hanging(Memory, std::sync::Mutex<Receiver<()>>);
+        struct Hanging(Memory, parking_lot::Mutex<Receiver<()>>);
         impl Store for Hanging {
             fn commit(&mut self, _: &[&Batch]) -> Result<u64, StoreError> {
-                let _ = self.1.lock().unwrap().recv();
+                let _ = self.1.lock().recv();
                 Ok(0)
             }
             fn cut(&mut self, _: Wall, _: &Limits) -> Result<u64, StoreError> {
