@@ -3,6 +3,7 @@
 //!
 //! The rules of a vserver are asked by priority, then by name; the first whose condition is *true* acts (unknown is not
 //! true). Terms of a condition are request criteria, evaluated here, and board terms, whose values the snapshot holds.
+//! A path that servers read in different ways meets a condition where any of its readings does ([`Path`]).
 //! A request that no rule takes is balanced: [`choose`] says to whom.
 
 mod criteria;
@@ -70,7 +71,8 @@ pub fn decide(snapshot: &Snapshot, vserver: VserverId, request: &Request<'_>) ->
         return Decision::Balance;
     }
     let path = Path::new(request.target);
-    match rules.iter().find(|&&rule| value_of(snapshot, rule, request, &path).is_true()) {
+    let acts = |rule| path.readings().iter().any(|reading| value_of(snapshot, rule, request, reading).is_true());
+    match rules.iter().find(|&&rule| acts(rule)) {
         Some(&rule) => act(rule, &snapshot.model.rules[rule.index()].action, request),
         None => Decision::Balance,
     }
@@ -82,10 +84,13 @@ pub fn evaluate(snapshot: &Snapshot, vserver: VserverId, request: &Request<'_>) 
     let mut evaluated = Vec::new();
     for &rule in snapshot.routing.rules_of(vserver) {
         let groups = &snapshot.model.rules[rule.index()].when.groups;
-        let term = |group, term| term_value(snapshot, rule, (group, term), request, &path);
+        // That under which the rule acts, else the path as it stands.
+        let acts = |reading: &&String| value_of(snapshot, rule, request, reading).is_true();
+        let reading = path.readings().iter().find(acts).unwrap_or(&path.readings()[0]);
+        let term = |group, term| term_value(snapshot, rule, (group, term), request, reading);
         let terms =
             groups.iter().enumerate().map(|(g, group)| (0..group.terms.len()).map(|t| term(g, t)).collect()).collect();
-        let value = value_of(snapshot, rule, request, &path);
+        let value = value_of(snapshot, rule, request, reading);
         evaluated.push(Evaluated { rule, value, terms });
         if value.is_true() {
             break;
@@ -109,12 +114,12 @@ pub fn count(snapshot: &Snapshot, decision: &Decision) {
     }
 }
 
-fn value_of(snapshot: &Snapshot, rule: RuleId, request: &Request<'_>, path: &Path) -> Truth {
+fn value_of(snapshot: &Snapshot, rule: RuleId, request: &Request<'_>, path: &str) -> Truth {
     snapshot.model.rules[rule.index()].when.evaluate(|g, t| term_value(snapshot, rule, (g, t), request, path))
 }
 
 /// Board terms stand in the snapshot with their `!` applied; criteria are negated here.
-fn term_value(snapshot: &Snapshot, rule: RuleId, at: (usize, usize), request: &Request<'_>, path: &Path) -> Truth {
+fn term_value(snapshot: &Snapshot, rule: RuleId, at: (usize, usize), request: &Request<'_>, path: &str) -> Truth {
     let rule = &snapshot.model.rules[rule.index()];
     let (group, term) = at;
     if let Some(watched) = rule.watched.get(group).and_then(|terms| terms.get(term)).copied().flatten() {

@@ -2,12 +2,13 @@
 
 use regex::Regex;
 
-use super::{Path, Request};
+use super::Request;
 use crate::model::rule::{CriterionTest, TextTest};
 
-pub(super) fn met(test: &CriterionTest, regex: Option<&Regex>, request: &Request<'_>, path: &Path) -> bool {
+/// `path`: one reading of the request's.
+pub(super) fn met(test: &CriterionTest, regex: Option<&Regex>, request: &Request<'_>, path: &str) -> bool {
     match test {
-        CriterionTest::Path(test) => path.any(|path| passes(test, regex, path)),
+        CriterionTest::Path(test) => passes(test, regex, path),
         CriterionTest::Host(test) => passes_lower_case(test, regex, &host_name(request.host)),
         CriterionTest::Method(methods) => methods.iter().any(|method| **method == *request.method),
         CriterionTest::Header { name, test } => request

@@ -1,14 +1,18 @@
 //! The path as a server would see it.
 //!
-//! A rule that answers 403 for `/api/` must not be passed by `/%61pi/`, `/x/../api/`, `//api/` or `/x//../api/`. What a
-//! server makes of these differs: some merge slashes, some resolve dot segments first, some do neither. So a criterion
-//! holds where it holds for *any* reading: the path decoded once, the same with dot segments resolved, and the same
-//! with slashes merged before. This errs to the side of the rule that names the path, which is the side of a rule that
-//! protects it. The path goes to the server as it was sent.
+//! A rule that answers 403 for `/api/` must not be passed by `/%61pi/`, `/x/../api/`, `//api/`, `/x//../api/`,
+//! `/x/..;/api/` or `/x\..\api/`, and one that answers 403 for all but `/public/` not by `/public/../secret`. What a
+//! server makes of these differs: some merge slashes, some resolve dot segments first, some cut parameters off segments,
+//! some take a backslash for a slash. So a condition is asked once for each reading that a server may take, and holds
+//! where it holds for *any* of them: whoever names a path, or all others, protects it in each of its spellings. The path
+//! goes to the server as it was sent.
+//!
+//! Not covered, as it is no matter of spelling: servers that compare paths without case (`(?i)` in a regular expression
+//! does that here too), and those that decode twice.
 
 use std::borrow::Cow;
 
-/// Readings of one path; the first is the path decoded once. Bytes that are no UTF-8 become U+FFFD.
+/// Readings of one path, at least one; the first is the path decoded once. Bytes that are no UTF-8 become U+FFFD.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Path {
     readings: Vec<String>,
@@ -20,28 +24,39 @@ impl Path {
     /// Of a target in origin form; the query is left out.
     pub fn new(target: &str) -> Path {
         let path = target.split('?').next().unwrap_or_default();
-        let decoded = decode(path);
-        let mut readings = vec![decoded.into_owned()];
-        if readings[0].contains("//") || readings[0].contains("/.") {
-            let resolved = resolve(&readings[0]);
-            let merged = resolve(&merge(&readings[0]));
-            for reading in [resolved, merged] {
-                if !readings.contains(&reading) {
-                    readings.push(reading);
+        let decoded = decode(path).into_owned();
+        let mut readings = vec![decoded];
+        add(&mut readings, '\\', |path| path.replace('\\', "/"));
+        add(&mut readings, ';', without_parameters);
+        for at in 0..readings.len() {
+            let reading = &readings[at];
+            if reading.contains("//") || reading.contains("/.") {
+                let (resolved, merged) = (resolve(reading), resolve(&merge(reading)));
+                for reading in [resolved, merged] {
+                    if !readings.contains(&reading) {
+                        readings.push(reading);
+                    }
                 }
             }
         }
         Path { readings }
     }
 
-    /// Whether any reading passes.
-    pub fn any(&self, mut passes: impl FnMut(&str) -> bool) -> bool {
-        self.readings.iter().any(|reading| passes(reading))
-    }
-
     pub fn readings(&self) -> &[String] {
         &self.readings
     }
+}
+
+/// Adds what `other` makes of the readings with `mark` in them.
+fn add(readings: &mut Vec<String>, mark: char, other: impl Fn(&str) -> String) {
+    let more: Vec<String> = readings.iter().filter(|r| r.contains(mark)).map(|r| other(r)).collect();
+    readings.extend(more);
+}
+
+/// Each segment up to its first `;` (RFC 3986 §3.3).
+fn without_parameters(path: &str) -> String {
+    let segments: Vec<&str> = path.split('/').map(|segment| segment.split(';').next().unwrap_or_default()).collect();
+    segments.join("/")
 }
 
 /// Percent-decoding, once. A `%` that no two hex digits follow stands for itself.
@@ -104,7 +119,7 @@ mod tests {
     use super::*;
 
     fn under_api(target: &str) -> bool {
-        Path::new(target).any(|path| path.starts_with("/api/"))
+        Path::new(target).readings().iter().any(|path| path.starts_with("/api/"))
     }
 
     #[test]
@@ -123,6 +138,17 @@ mod tests {
             "/api/../x",
             "/../api/",
             "/x//..//..//api/",
+            "/api;a=b/x",
+            "/;/api/x",
+            "/x/..;/api/x",
+            "/x/%2e%2e;a/api/x",
+            "/x;/../api/x",
+            "/api%3b/x",
+            "\\api\\x",
+            "/x\\..\\api/x",
+            "/x/..%5capi%5cx",
+            "/x\\..;\\api/",
+            "/.;\\//api/",
         ] {
             assert!(under_api(target), "{target}: {:?}", Path::new(target));
         }
@@ -137,17 +163,19 @@ mod tests {
         assert_eq!(Path::new("/a%2Gb%").readings(), ["/a%2Gb%"]);
         assert_eq!(Path::new("/a/..").readings(), ["/a/..", "/"]);
         assert_eq!(Path::new("/a/b/.").readings(), ["/a/b/.", "/a/b/"]);
+        assert_eq!(Path::new("/a;b/c").readings(), ["/a;b/c", "/a/c"]);
     }
 
     proptest! {
         #[test]
-        fn no_target_panics(target in "\\PC*") {
-            let _ = Path::new(&target);
+        fn no_target_panics_or_has_many_readings(target in "(\\PC|[/.;%\\\\])*") {
+            prop_assert!((1..=12).contains(&Path::new(&target).readings().len()));
         }
 
         #[test]
         fn a_resolved_path_has_no_dot_segments(target in "(/(\\.|\\.\\.|a|%2e|))*") {
-            let resolved = Path::new(&target).readings().last().cloned().unwrap_or_default();
+            let path = Path::new(&target);
+            let resolved = path.readings().last().cloned().unwrap_or_default();
             prop_assert!(!resolved.split('/').any(|s| s == "..") || !target.starts_with('/'));
         }
     }

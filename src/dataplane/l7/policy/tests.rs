@@ -11,15 +11,19 @@ use crate::model::vserver::Vserver;
 use crate::snapshot::build::{Parts, build};
 use crate::snapshot::live::Registry;
 
-/// `api` and `lan` as in the example: answer 403 to whoever asks for /api/ from elsewhere, while `watched` is true.
+/// `api` and `lan` as in the example: answer 403 to whoever asks for /api/ from elsewhere, while `watched` is true. The
+/// vserver `public` answers 403 to all paths but /public/ and those of /api/ that are not below /api/admin/.
 fn snapshot(watched: Option<Truth>) -> Snapshot {
     let mut model = Model::empty();
     model.vservers.push(Vserver::new("web", Protocol::Http));
+    model.vservers.push(Vserver::new("public", Protocol::Http));
     let criterion = |name: &str, test| Criterion { name: name.into(), test };
     model.criteria = vec![
         criterion("api", CriterionTest::Path(TextTest::StartsWith("/api/".into()))),
         criterion("host", CriterionTest::Host(TextTest::Regex("^old\\.".into()))),
         criterion("lan", CriterionTest::Client(vec!["10.0.0.0/8".parse().unwrap()])),
+        criterion("public", CriterionTest::Path(TextTest::StartsWith("/public/".into()))),
+        criterion("admin", CriterionTest::Path(TextTest::StartsWith("/api/admin/".into()))),
     ];
     let term = |id: u32, negated| Term {
         text: "".into(),
@@ -44,10 +48,21 @@ fn snapshot(watched: Option<Truth>) -> Snapshot {
         board.push(Some(WatchedId(0)));
     }
     let forbidden = Action::Respond { status: 403, headers: vec![], body: b"not from here\n".to_vec() };
+    let rest = Rule {
+        vserver: VserverId(1),
+        when: Condition {
+            groups: vec![
+                Group { name: "".into(), named: false, terms: vec![term(3, true), term(0, true)] },
+                Group { name: "".into(), named: false, terms: vec![term(0, false), term(4, false)] },
+            ],
+        },
+        ..rule("rest", 1, vec![], vec![], forbidden.clone())
+    };
     let moved = Action::Redirect { status: 301, location: "https://new.test{path}?{query}&{x}{host}".into() };
     model.rules = vec![
         rule("api-only-from-lan", 100, guarded, vec![board], forbidden),
         rule("moved", 10, vec![term(1, false)], vec![vec![None]], moved),
+        rest,
     ];
     let view = StateView { watched: watched.into_iter().collect(), ..StateView::default() };
     build(Parts {
@@ -75,6 +90,39 @@ fn the_rule_of_the_example_answers_who_it_names_and_nobody_else() {
     assert!(matches!(decide("/y/../%61pi/x", "192.0.2.1"), Decision::Respond { status: 403, .. }));
     assert_eq!(decide("/api/x", "10.1.2.3"), Decision::Balance);
     assert_eq!(decide("/", "192.0.2.1"), Decision::Balance);
+}
+
+#[test]
+fn a_rule_that_names_all_other_paths_cannot_be_passed_by_another_spelling() {
+    let snapshot = snapshot(None);
+    let passes = |target| decide(&snapshot, VserverId(1), &request(target, "x", "192.0.2.1")) == Decision::Balance;
+    for target in ["/public/x", "/public//x/./y", "/%70ublic/x;a=b", "/api/x", "/api/../api/x", "/public/../public/"] {
+        assert!(passes(target), "{target}");
+    }
+    for target in [
+        "/secret",
+        "/public/../secret",
+        "/public/%2e%2e/secret",
+        "/public/..;/secret",
+        "/public\\..\\secret",
+        "/public/..%5csecret",
+        "/public//../../secret",
+        "/api/../secret",
+        "/api/admin/x",
+        "/api/x/../admin/x",
+        "/public/../api/admin/x",
+        "/api;a/admin/x",
+    ] {
+        assert!(!passes(target), "{target}");
+    }
+}
+
+#[test]
+fn explain_shows_the_reading_under_which_a_rule_acts() {
+    let snapshot = snapshot(None);
+    let evaluated = evaluate(&snapshot, VserverId(1), &request("/public/../secret", "x", "192.0.2.1"));
+    assert_eq!(evaluated[0].value, Truth::True);
+    assert_eq!(evaluated[0].terms[0], [Truth::True, Truth::True]);
 }
 
 #[test]
