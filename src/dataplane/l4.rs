@@ -67,11 +67,9 @@ async fn connect(shared: &Shared, mut snapshot: Arc<Snapshot>, peer: SocketAddr,
         match reach(&chosen_on, choice, &serving).await {
             Some(server) => {
                 let entry = chosen_on.model.vserver_id(vserver)?;
-                let idle = chosen_on
-                    .model
-                    .vserver(entry)
-                    .client_timeout
-                    .min(chosen_on.model.service(choice.service).settings.server_timeout);
+                let clients = chosen_on.model.vserver(entry).client_timeout;
+                let servers = chosen_on.model.service(choice.service).settings.server_idle();
+                let idle = servers.map_or(clients, |servers| servers.min(clients));
                 return Some(Connected { server, serving, idle });
             }
             None => tried.push(Arc::clone(serving.service())),

@@ -104,7 +104,7 @@ pub fn acquire(
         let serving = Serving::begin(plane, &snapshot, choice);
         let service = snapshot.model.service(choice.service);
         let live = &snapshot.services[choice.service.index()].live;
-        if over(live.active.load(Ordering::SeqCst), service.settings.max_client) {
+        if over(serving.nth(), service.settings.max_client) {
             tried.push(Arc::clone(&service.name));
             continue;
         }
@@ -260,6 +260,10 @@ impl Serving {
 
     pub fn service(&self) -> &Name {
         &self.service
+    }
+
+    fn nth(&self) -> u32 {
+        self.active.as_ref().map_or(0, Active::nth)
     }
 
     pub fn live(&self) -> &crate::snapshot::live::ServiceLive {

@@ -56,7 +56,8 @@ pub struct ServiceSettings {
     /// NetScaler's `cip`: the name of a header that carries the client's address to the server, instead of
     /// X-Forwarded-For.
     pub client_ip_header: Option<Name>,
-    /// Idle time after which a connection to the server is closed. Default 360 s.
+    /// Idle time after which a connection to the server is closed. Default 360 s; 0: never. See
+    /// [`ServiceSettings::server_idle`].
     pub server_timeout: Duration,
     /// Time to open a connection to the server. Default 3 s.
     pub connect_timeout: Duration,
@@ -120,6 +121,11 @@ impl ServiceSettings {
             server_timeout: Duration::from_secs(360),
             connect_timeout: Duration::from_secs(3),
         }
+    }
+
+    /// How long a server may be silent; `None`: for ever.
+    pub fn server_idle(&self) -> Option<Duration> {
+        Some(self.server_timeout).filter(|limit| !limit.is_zero())
     }
 }
 

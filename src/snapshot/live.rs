@@ -159,23 +159,32 @@ impl ServiceLive {
     pub fn begin(self: &Arc<Self>) -> Active {
         // SeqCst: the writer reads this counter after publishing that a drain began, and a reader re-checks the
         // snapshot after this increment; one of the two must see the other.
-        self.active.fetch_add(1, Ordering::SeqCst);
-        Active(Arc::clone(self))
+        let before = self.active.fetch_add(1, Ordering::SeqCst);
+        Active { service: Arc::clone(self), nth: before.saturating_add(1) }
     }
 }
 
 /// One open transaction of a service.
 #[derive(Debug)]
-pub struct Active(Arc<ServiceLive>);
+pub struct Active {
+    service: Arc<ServiceLive>,
+    nth: u32,
+}
 
 impl Active {
     pub fn service(&self) -> &Arc<ServiceLive> {
-        &self.0
+        &self.service
+    }
+
+    /// How many were open when this one began, itself included. Of those that begin at once each has its own, so that a
+    /// limit lets exactly as many through as it says.
+    pub fn nth(&self) -> u32 {
+        self.nth
     }
 }
 
 impl Drop for Active {
     fn drop(&mut self) {
-        self.0.active.fetch_sub(1, Ordering::SeqCst);
+        self.service.active.fetch_sub(1, Ordering::SeqCst);
     }
 }

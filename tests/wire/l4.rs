@@ -274,3 +274,14 @@ async fn a_drain_waits_for_open_connections_and_then_resets_what_is_left() {
     assert!(is_reset(&mut two).await);
     tokio::time::timeout(PATIENT, drain).await.unwrap().unwrap();
 }
+
+#[tokio::test]
+async fn a_server_time_out_of_nothing_is_none() {
+    let server = echo("a").await;
+    let world = World::start(one(&server).with_service(|s| s.settings.server_timeout = Duration::ZERO)).await;
+    let mut client = connect(world.vip("db")).await;
+    name_of(&mut client).await;
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    client.write_all(b"x").await.unwrap();
+    assert_eq!(name_of(&mut client).await, "x");
+}

@@ -35,6 +35,13 @@ pub fn client_field<'a>(
     Some(ClientField::Append { value })
 }
 
+/// Whether a server may take `field` for `name` although it is another: gateways that hand fields on as variables (CGI,
+/// WSGI, FastCGI) write `-` and `_` alike, so that a client could forge what we say under the one name under the other.
+pub fn is_look_alike(field: &str, name: &str) -> bool {
+    let fold = |b: u8| if b == b'_' { b'-' } else { b.to_ascii_lowercase() };
+    !field.eq_ignore_ascii_case(name) && field.bytes().map(fold).eq(name.bytes().map(fold))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -55,5 +62,14 @@ mod tests {
         service.settings.client_ip_header = Some("X-Client".into());
         let replaced = ClientField::Replace { name: "X-Client".into(), value: "10.0.0.1".into() };
         assert_eq!(field(&silent, &service, &["a"]), Some(replaced));
+    }
+
+    #[test]
+    fn a_field_with_underscores_is_the_look_alike_of_one_with_hyphens_and_nothing_else_is() {
+        assert!(is_look_alike("x_forwarded-FOR", "X-Forwarded-For"));
+        assert!(is_look_alike("X-Client", "X_Client"));
+        for other in ["X-Forwarded-For", "x-forwarded-for", "X_Forwarded_Fo", "XForwardedFor"] {
+            assert!(!is_look_alike(other, "X-Forwarded-For"), "{other}");
+        }
     }
 }

@@ -3,7 +3,8 @@
 //! Reading goes through the [`Guard`]: the engine gets one valid message at a time, and bytes of the next one only once
 //! the answer is written. A head has a time limit as a whole, an idle connection the vserver's time-out; both live
 //! here, and so does the answer to a head that is refused. Writing is buffered, so that head and body of an answer
-//! leave together.
+//! leave together; what the engine has written leaves at the latest when it waits for more, so that an answer that comes
+//! slowly reaches the client as it comes.
 //!
 //! A client that closes its sending side while it waits is still answered (RFC 9112 §9.6); a reset is seen at once.
 
@@ -114,6 +115,45 @@ impl ClientStream {
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 Err(error) => return Poll::Ready(Err(error)),
+            }
+        }
+    }
+
+    /// What may pass to the engine now, whatever the connection is in.
+    fn poll_input(&mut self, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        loop {
+            if self.refused {
+                return self.poll_unsent(cx);
+            }
+            if !self.passed.is_empty() {
+                let taken = self.passed.len().min(buf.remaining());
+                buf.put_slice(&self.passed.split_to(taken));
+                return Poll::Ready(Ok(()));
+            }
+            if self.guard.is_done() {
+                ready!(self.poll_hold(cx))?;
+            } else if self.guard.at_head() {
+                if ready!(self.poll_head(cx))? && !self.refused {
+                    return Poll::Ready(Ok(()));
+                }
+            } else if self.guard.is_tunnel() {
+                if self.waiting.is_empty() {
+                    return self.poll_tunnel(cx, buf);
+                }
+                self.passed = self.waiting.split();
+            } else if let Some(left) = self.guard.length_left().filter(|_| self.waiting.is_empty()) {
+                let read = ready!(self.poll_direct(cx, buf, left))?;
+                self.guard.took(read);
+                return Poll::Ready(Ok(()));
+            } else {
+                let fed = self.guard.feed(&mut self.waiting, &mut self.passed);
+                fed.map_err(|refusal| io::Error::new(io::ErrorKind::InvalidData, refusal.why))?;
+                if self.passed.is_empty() && !self.guard.is_done() {
+                    if self.ended {
+                        return Poll::Ready(Ok(()));
+                    }
+                    ready!(self.poll_fill(cx))?;
+                }
             }
         }
     }
@@ -238,41 +278,15 @@ impl ClientStream {
 impl AsyncRead for ClientStream {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
-        loop {
-            if this.refused {
-                return this.poll_unsent(cx);
-            }
-            if !this.passed.is_empty() {
-                let taken = this.passed.len().min(buf.remaining());
-                buf.put_slice(&this.passed.split_to(taken));
-                return Poll::Ready(Ok(()));
-            }
-            if this.guard.is_done() {
-                ready!(this.poll_hold(cx))?;
-            } else if this.guard.at_head() {
-                if ready!(this.poll_head(cx))? && !this.refused {
-                    return Poll::Ready(Ok(()));
-                }
-            } else if this.guard.is_tunnel() {
-                if this.waiting.is_empty() {
-                    return this.poll_tunnel(cx, buf);
-                }
-                this.passed = this.waiting.split();
-            } else if let Some(left) = this.guard.length_left().filter(|_| this.waiting.is_empty()) {
-                let read = ready!(this.poll_direct(cx, buf, left))?;
-                this.guard.took(read);
-                return Poll::Ready(Ok(()));
-            } else {
-                let fed = this.guard.feed(&mut this.waiting, &mut this.passed);
-                fed.map_err(|refusal| io::Error::new(io::ErrorKind::InvalidData, refusal.why))?;
-                if this.passed.is_empty() && !this.guard.is_done() {
-                    if this.ended {
-                        return Poll::Ready(Ok(()));
-                    }
-                    ready!(this.poll_fill(cx))?;
-                }
-            }
+        let input = this.poll_input(cx, buf);
+        // The engine reads on while it waits for the rest of an answer, and never flushes one of known length before its
+        // end: this is where it has nothing more to add for now.
+        if input.is_pending()
+            && let Poll::Ready(Err(error)) = this.poll_unsent(cx)
+        {
+            return Poll::Ready(Err(error));
         }
+        input
     }
 }
 
@@ -315,9 +329,11 @@ impl AsyncWrite for ClientStream {
 
 impl Drop for ClientStream {
     fn drop(&mut self) {
-        // A close with unread bytes is a reset, which could overtake the answer.
-        let between = self.guard.at_head() || self.guard.is_done() || self.guard.is_tunnel();
-        if !self.ended && (!between || !self.waiting.is_empty()) {
+        // A close with unread bytes is a reset, which could overtake the answer. Behind an answer that ends the
+        // connection a further request may be on its way, unless the client is idle.
+        let between = self.guard.at_head() || self.guard.is_tunnel();
+        let awaits_nothing = between && self.waiting.is_empty();
+        if !self.ended && !awaits_nothing && !(self.guard.is_done() && self.link.shared.is_draining()) {
             self.link.linger();
         }
     }

@@ -234,3 +234,26 @@ async fn rules_answer_redirect_and_reset() {
     assert!(!a.seen().contains("api"), "{}", a.seen());
     assert_eq!(body(&get(vip, "/", "").await), "a");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_requests_that_come_at_once_as_many_pass_as_a_member_takes() {
+    let server = Server::each(|mut stream| async move {
+        while read_request(&mut stream).await.is_some() {
+            tokio::time::sleep(Duration::from_millis(700)).await;
+            let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na").await;
+        }
+    })
+    .await;
+    let world = World::start(super::one(&server).with_service(|s| s.settings.max_client = 3)).await;
+    let vip = world.vip("web");
+    for _ in 0..3 {
+        let mut all = tokio::task::JoinSet::new();
+        for _ in 0..12 {
+            all.spawn(get(vip, "/", ""));
+        }
+        let answers = all.join_all().await;
+        assert_eq!(answers.iter().filter(|a| a.starts_with("HTTP/1.1 200 ")).count(), 3);
+        assert_eq!(answers.iter().filter(|a| a.starts_with("HTTP/1.1 503 ")).count(), 9);
+        assert_eq!(world.active("a"), 0);
+    }
+}

@@ -7,7 +7,9 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use bascule::model::service::Protocol::Http;
 
 use super::{one, one_world};
-use crate::world::{Plan, Server, World, body, connect, exchange, get, nobody, read_all, read_answer, read_request};
+use crate::world::{
+    PATIENT, Plan, Server, World, body, connect, eventually, exchange, get, nobody, read_all, read_answer, read_request,
+};
 
 /// Answers every request with these bytes and closes.
 async fn canned(answer: &'static str) -> Server {
@@ -180,4 +182,101 @@ async fn an_answer_that_breaks_off_is_not_made_to_look_whole() {
     let end = tokio::time::timeout(crate::world::PATIENT, client.read_to_end(&mut answer)).await.unwrap();
     assert!(end.is_err() || !answer.ends_with(b"0\r\n\r\n"));
     assert!(answer.len() < 1000);
+}
+
+#[tokio::test]
+async fn an_answer_that_comes_slowly_reaches_the_client_as_it_comes() {
+    for head in [
+        "HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n8\r\n",
+        "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n",
+    ] {
+        let (go, wait) = tokio::sync::watch::channel(0);
+        let server = Server::each(move |mut stream| {
+            let mut wait = wait.clone();
+            async move {
+                read_request(&mut stream).await;
+                stream.write_all(head.as_bytes()).await.unwrap();
+                for piece in 1..=4 {
+                    wait.wait_for(|&w| w >= piece).await.unwrap();
+                    stream.write_all(b"ab").await.unwrap();
+                }
+                std::future::pending().await
+            }
+        })
+        .await;
+        let world = one_world(&server).await;
+        let mut client = connect(world.vip("web")).await;
+        client.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
+        let mut got = Vec::new();
+        let mut expect = async |what: &[u8], count: usize| {
+            while got.windows(what.len()).filter(|w| *w == what).count() < count {
+                let read = tokio::time::timeout(PATIENT, client.read_buf(&mut got)).await.expect("held back").unwrap();
+                assert!(read > 0, "{head}: closed");
+            }
+        };
+        expect(b"\r\n\r\n", 1).await;
+        for piece in 1..=4 {
+            go.send_replace(piece);
+            expect(b"ab", piece).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn interim_answers_reach_who_knows_them_and_never_without_end() {
+    let server = Server::each(|mut stream| async move {
+        while let Some(request) = read_request(&mut stream).await {
+            let count = if request.contains("/many") { 100_000 } else { 2 };
+            for _ in 0..count {
+                if stream.write_all(b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n").await.is_err() {
+                    return;
+                }
+            }
+            stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na").await.unwrap();
+        }
+    })
+    .await;
+    let world = one_world(&server).await;
+    let answer = get(world.vip("web"), "/", "").await;
+    assert_eq!(answer.matches("HTTP/1.1 103 ").count(), 2, "{answer}");
+    assert!(answer.contains("HTTP/1.1 200 ") && answer.ends_with("\r\n\r\na"), "{answer}");
+    let answer = exchange(world.vip("web"), "GET / HTTP/1.0\r\n\r\n").await;
+    assert!(answer.starts_with("HTTP/1.1 200 ") && answer.ends_with("\r\n\r\na"), "{answer}");
+    let answer = get(world.vip("web"), "/many", "").await;
+    assert!(answer.contains("HTTP/1.1 502 ") && answer.matches("HTTP/1.1 103 ").count() <= 100, "{answer}");
+    eventually("nothing is active", || world.active("a") == 0).await;
+}
+
+#[tokio::test]
+async fn a_server_time_out_of_nothing_is_none() {
+    let server = Server::http("a").await;
+    let world = World::start(one(&server).with_service(|s| s.settings.server_timeout = Duration::ZERO)).await;
+    assert!(get(world.vip("web"), "/", "").await.starts_with("HTTP/1.1 200 "));
+}
+
+#[tokio::test]
+async fn no_field_can_be_taken_for_the_one_that_names_the_client() {
+    let server = Server::http("a").await;
+    let world = one_world(&server).await;
+    get(world.vip("web"), "/", "X_Forwarded_For: 192.0.2.1\r\nx-forwarded_for: 192.0.2.2\r\nX_Other: 1\r\n").await;
+    let seen = server.seen();
+    assert!(seen.contains("X-Forwarded-For: 127.0.0.1\r\n") && !seen.contains("192.0.2."), "{seen}");
+    assert!(seen.contains("X_Other: 1"), "{seen}");
+}
+
+/// A close with bytes of the client unread is a reset, which would take the answer from many clients.
+#[tokio::test]
+async fn what_is_sent_behind_the_last_answer_takes_nothing_from_it() {
+    let server = Server::http("a").await;
+    let world = one_world(&server).await;
+    let mut client = connect(world.vip("web")).await;
+    client.write_all(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await.unwrap();
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    client.write_all(b"GET /late HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    let mut answer = Vec::new();
+    client.read_to_end(&mut answer).await.expect("an end, no reset");
+    assert!(answer.ends_with(b"\r\n\r\na"));
+    assert!(!server.seen().contains("late"));
 }

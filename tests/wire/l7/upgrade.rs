@@ -1,11 +1,13 @@
 //! WebSocket.
 
+use std::time::Duration;
+
 use bascule::model::state::ServiceState;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use super::one_world;
-use crate::world::{PATIENT, Server, connect, eventually, read_all, read_answer};
+use super::{one, one_world};
+use crate::world::{PATIENT, Server, World, connect, eventually, exchange, read_all, read_answer, read_request};
 
 const HANDSHAKE: &str = "GET /ws HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
                          Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
@@ -88,4 +90,66 @@ async fn an_end_of_either_side_ends_the_tunnel() {
     echoes(&mut client, b"x").await;
     drop(client);
     eventually("nothing is active", || world.active("a") == 0).await;
+}
+
+/// Answers every request with `answer`, then says nothing more, or closes.
+async fn says(answer: &'static [u8], closes: bool) -> Server {
+    Server::each(move |mut stream| async move {
+        while read_request(&mut stream).await.is_some() {
+            stream.write_all(answer).await.unwrap();
+            if closes {
+                return;
+            }
+        }
+    })
+    .await
+}
+
+/// Work that nothing ends would hold a graceful drain for ever.
+#[tokio::test]
+async fn a_server_that_falls_silent_after_declining_or_agreeing_is_given_up() {
+    for answer in [
+        &b"HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\npart"[..],
+        b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
+        b"HTTP/1.1 200 O",
+        b"",
+    ] {
+        let server = says(answer, false).await;
+        let world =
+            World::start(one(&server).with_service(|s| s.settings.server_timeout = Duration::from_millis(200))).await;
+        let mut client = connect(world.vip("web")).await;
+        client.write_all(HANDSHAKE.as_bytes()).await.unwrap();
+        read_all(&mut client).await;
+        eventually("nothing is active", || world.active("a") == 0).await;
+    }
+}
+
+#[tokio::test]
+async fn nothing_of_ours_gets_into_a_tunnel_that_breaks() {
+    let server = Server::each(|mut stream| async move {
+        read_request(&mut stream).await;
+        let accept = b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\nframe";
+        stream.write_all(accept).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        socket2::SockRef::from(&stream).set_linger(Some(Duration::ZERO)).unwrap();
+    })
+    .await;
+    let world = one_world(&server).await;
+    let answer = exchange(world.vip("web"), HANDSHAKE).await;
+    assert!(answer.ends_with("\r\n\r\nframe"), "{answer}");
+}
+
+#[tokio::test]
+async fn a_server_that_switches_unasked_has_failed() {
+    let server = says(b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n", false).await;
+    let world = one_world(&server).await;
+    for request in [
+        "GET / HTTP/1.1\r\nHost: x\r\n\r\n",
+        "GET / HTTP/1.0\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AA\r\n\r\n",
+    ] {
+        let answer = exchange(world.vip("web"), request).await;
+        assert!(answer.starts_with("HTTP/1.1 502 "), "{request}: {answer}");
+        eventually("nothing is active", || world.active("a") == 0).await;
+    }
 }

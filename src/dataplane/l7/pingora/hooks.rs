@@ -20,7 +20,7 @@ use pingora_error::{Error, ErrorSource, ErrorType, Result};
 use pingora_http::{RequestHeader, ResponseHeader};
 use pingora_proxy::{FailToProxy, ProxyHttp, Session};
 
-use crate::dataplane::l7::forward::{ClientField, client_field};
+use crate::dataplane::l7::forward::{ClientField, client_field, is_look_alike};
 use crate::dataplane::l7::link::Link;
 use crate::dataplane::l7::policy::{self, Decision, Request};
 use crate::dataplane::l7::sticky;
@@ -32,6 +32,8 @@ use ctx::Ctx;
 
 /// Failures after the request was sent, of one request, that are tried again.
 const RESENDS_MAX: u32 = 2;
+/// Interim answers (1xx) to one request at most: real servers send a few, and nothing else bounds them.
+const INTERIM_MAX: u32 = 100;
 
 pub(super) struct Hooks;
 
@@ -73,6 +75,9 @@ impl ProxyHttp for Hooks {
         session.set_write_timeout(Some(intended.client_timeout));
         session.set_total_drain_timeout(Some(Duration::from_secs(5)));
         ctx.upgrade = session.is_upgrade_req();
+        // HTTP/1.0 knows no interim answers (RFC 9110 §15.2).
+        let knows_interim = session.req_header().version != http::Version::HTTP_10;
+        session.as_downstream_mut().set_ignore_info_resp(!knows_interim);
         let decision = decide(&snapshot, vserver, session, link.client);
         policy::count(&snapshot, &decision);
         match decision {
@@ -123,8 +128,8 @@ impl ProxyHttp for Hooks {
         let vserver = chosen.snapshot.model.vserver(vserver);
         let sent = session.req_header().headers.get_all("x-forwarded-for").iter().filter_map(|v| v.to_str().ok());
         match client_field(vserver, service, link.client.ip(), sent) {
-            Some(ClientField::Replace { name, value }) => request.insert_header(name.to_string(), value)?,
-            Some(ClientField::Append { value }) => request.insert_header("X-Forwarded-For", value)?,
+            Some(ClientField::Replace { name, value }) => say(request, &name, value)?,
+            Some(ClientField::Append { value }) => say(request, "X-Forwarded-For", value)?,
             None => {}
         }
         if !request.headers.contains_key("host") {
@@ -153,12 +158,19 @@ impl ProxyHttp for Hooks {
 
     async fn response_filter(&self, session: &mut Session, response: &mut ResponseHeader, ctx: &mut Ctx) -> Result<()> {
         let link = ctx.link()?;
-        if response.status == 101 && ctx.upgrade {
+        if response.status == 101 {
+            if !ctx.upgrade {
+                return Err(Error::explain(ErrorType::HTTPStatus(502), "switching protocols without being asked to"));
+            }
             link.open_tunnel();
             session.set_read_timeout(None);
             return Ok(());
         }
         if response.status.is_informational() {
+            ctx.interim += 1;
+            if ctx.interim > INTERIM_MAX {
+                return Err(Error::explain(ErrorType::HTTPStatus(502), "interim answers without an end"));
+            }
             return Ok(());
         }
         answer::of_server(session, &link, response);
@@ -226,7 +238,9 @@ impl ProxyHttp for Hooks {
     async fn fail_to_proxy(&self, session: &mut Session, error: &Error, ctx: &mut Ctx) -> FailToProxy {
         let status = answer::status_of(error);
         let Some(link) = &ctx.link else { return FailToProxy { error_code: status, can_reuse_downstream: false } };
-        match session.response_written().filter(|begun| !begun.status.is_informational()) {
+        match session.response_written().filter(|begun| begun.status == 101 || !begun.status.is_informational()) {
+            // Nothing of ours may get into a tunnel: its end says that something went wrong.
+            Some(begun) if begun.status == 101 => link.reset(),
             // An end of the connection tells the client that the answer is not whole, unless that is how it ends.
             Some(begun) if answer::tells_its_end(begun) => {}
             Some(_) => link.reset(),
@@ -273,6 +287,15 @@ impl Hooks {
         };
         snapshot.model.vserver_id(&link.vserver).is_some_and(|id| policy::choose(&snapshot, id, &wanted).is_some())
     }
+}
+
+/// Sets a field, so that no other can be taken for it.
+fn say(request: &mut RequestHeader, name: &str, value: String) -> Result<()> {
+    let forged: Vec<_> = request.headers.keys().filter(|field| is_look_alike(field.as_str(), name)).cloned().collect();
+    for field in &forged {
+        request.remove_header(field);
+    }
+    request.insert_header(name.to_owned(), value)
 }
 
 fn decide(snapshot: &Snapshot, vserver: VserverId, session: &Session, client: SocketAddr) -> Decision {

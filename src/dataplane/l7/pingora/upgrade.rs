@@ -19,22 +19,17 @@ use pingora_error::ErrorType::{ConnectError, ConnectTimedout};
 use pingora_error::{Error, OrErr, Result};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
-use tokio::time::Sleep;
 
 /// Connects for upgrades.
 #[derive(Debug)]
 pub(super) struct Upgrade {
     pub connect_timeout: Duration,
-    /// Time for the server's answer; the tunnel itself is timed on the client's side.
-    pub answer_timeout: Duration,
 }
 
 #[derive(Debug)]
 struct Socket {
     stream: TcpStream,
     wrote: bool,
-    /// Until the server's first byte.
-    answer: Option<Pin<Box<Sleep>>>,
 }
 
 // === impl Upgrade ===
@@ -51,8 +46,7 @@ impl Connect for Upgrade {
         let Some(address) = address.as_inet() else { return Error::e_explain(ConnectError, "not an IP address") };
         let connected = tokio::time::timeout(self.connect_timeout, TcpStream::connect(address)).await;
         let stream = connected.or_err(ConnectTimedout, "connecting")?.or_err(ConnectError, "connecting")?;
-        let answer = Some(Box::pin(tokio::time::sleep(self.answer_timeout)));
-        Ok(VirtualSocketStream::new(Box::new(Socket { stream, wrote: false, answer })).into())
+        Ok(VirtualSocketStream::new(Box::new(Socket { stream, wrote: false })).into())
     }
 }
 
@@ -73,15 +67,7 @@ impl AsyncRead for Socket {
             cx.waker().wake_by_ref();
             return Poll::Pending;
         }
-        let read = Pin::new(&mut self.stream).poll_read(cx, buf);
-        if read.is_ready() {
-            self.answer = None;
-        } else if let Some(limit) = &mut self.answer
-            && limit.as_mut().poll(cx).is_ready()
-        {
-            return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
-        }
-        read
+        Pin::new(&mut self.stream).poll_read(cx, buf)
     }
 }
 

@@ -28,6 +28,8 @@ pub(in crate::dataplane::l7::pingora) struct Ctx {
     pub tried: Vec<Name>,
     /// Failures after the request was sent.
     pub resends: u32,
+    /// Interim answers (1xx) of the server so far.
+    pub interim: u32,
     pub upgrade: bool,
 }
 
@@ -42,7 +44,15 @@ pub(in crate::dataplane::l7::pingora) struct Chosen {
 
 impl Ctx {
     pub fn new() -> Ctx {
-        Ctx { link: None, began: Instant::now(), chosen: None, tried: Vec::new(), resends: 0, upgrade: false }
+        Ctx {
+            link: None,
+            began: Instant::now(),
+            chosen: None,
+            tried: Vec::new(),
+            resends: 0,
+            interim: 0,
+            upgrade: false,
+        }
     }
 
     /// Without one this is no connection of ours.
@@ -102,15 +112,12 @@ impl Chosen {
         let options = &mut peer.options;
         options.connection_timeout = Some(settings.connect_timeout);
         options.total_connection_timeout = Some(settings.connect_timeout);
-        options.read_timeout = Some(settings.server_timeout);
-        options.write_timeout = Some(settings.server_timeout);
-        options.idle_timeout = Some(settings.server_timeout.min(POOLED_MAX));
+        let idle = settings.server_idle();
+        options.read_timeout = idle;
+        options.write_timeout = idle;
+        options.idle_timeout = Some(idle.unwrap_or(POOLED_MAX).min(POOLED_MAX));
         if upgrade {
-            options.custom_l4 = Some(
-                Upgrade { connect_timeout: settings.connect_timeout, answer_timeout: settings.server_timeout }
-                    .connector(),
-            );
-            options.read_timeout = None;
+            options.custom_l4 = Some(Upgrade { connect_timeout: settings.connect_timeout }.connector());
             options.idle_timeout = Some(Duration::from_secs(1));
         }
         peer.group_key = self.group_key(upgrade);
