@@ -332,8 +332,9 @@ impl Drop for ClientStream {
         // A close with unread bytes is a reset, which could overtake the answer. Behind an answer that ends the
         // connection a further request may be on its way, unless the client is idle.
         let between = self.guard.at_head() || self.guard.is_tunnel();
-        let awaits_nothing = between && self.waiting.is_empty();
-        if !self.ended && !awaits_nothing && !(self.guard.is_done() && self.link.shared.is_draining()) {
+        let idle = between && self.waiting.is_empty();
+        let must_go = self.guard.is_done() && self.link.shared.is_draining();
+        if !(self.ended || idle || must_go) {
             self.link.linger();
         }
     }
