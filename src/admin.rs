@@ -24,6 +24,7 @@ mod rest;
 mod route;
 mod server;
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -31,6 +32,8 @@ use tokio::sync::{Semaphore, watch};
 
 pub(crate) use crate::config::nearest;
 use crate::control::{Command, Done, Handle, Refusal, World};
+use crate::model::PasswordHash;
+use crate::model::scenario::Secret;
 use problem::Problem;
 
 pub use server::serve;
@@ -70,6 +73,17 @@ impl App {
 
     fn handle(&self) -> &Handle {
         &self.0.handle
+    }
+
+    /// Files of secrets are named relative to FILE: tells the verifier where that is, once, where there are any.
+    async fn find_folder(&self, admin: &crate::model::Admin) -> Result<(), Problem> {
+        let folder = &self.0.verifier.folder;
+        let in_file = |user: &crate::model::User| matches!(user.password, PasswordHash::From(Secret::File(_)));
+        if folder.get().is_none() && admin.users.iter().any(in_file) {
+            let path = self.read(|world| world.config.path.clone()).await?;
+            let _ = folder.set(path.as_deref().and_then(Path::parent).map(Path::to_owned).unwrap_or_default());
+        }
+        Ok(())
     }
 
     /// Carries out `command`; `wait` is what the command itself may wait.

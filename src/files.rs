@@ -100,8 +100,7 @@ impl Files for DiskFiles {
     fn has_secret(&self, secret: &Secret) -> Option<bool> {
         Some(match secret {
             Secret::Env(name) => std::env::var_os(&**name).is_some_and(|value| !value.is_empty()),
-            // Like whoever reads it later: from the working directory.
-            Secret::File(path) => std::fs::File::open(&**path).is_ok(),
+            Secret::File(path) => std::fs::File::open(self.folder.join(&**path)).is_ok(),
         })
     }
 }
@@ -123,6 +122,15 @@ mod tests {
         assert_eq!(files.read("apps/b.toml").unwrap(), "b");
         assert_eq!(files.read("apps"), Err("it is a folder".into()));
         assert!(files.glob("apps/***").is_err());
+    }
+
+    #[test]
+    fn secrets_are_looked_for_beside_the_root_file_too() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("hash"), "x").unwrap();
+        let files = DiskFiles::beside(&dir.path().join("box.toml"));
+        assert_eq!(files.has_secret(&Secret::File("hash".into())), Some(true));
+        assert_eq!(files.has_secret(&Secret::File("hush".into())), Some(false));
     }
 
     #[test]

@@ -96,6 +96,7 @@ async fn admit(gate: &Gate, request: &mut Request) -> Result<(), Problem> {
         let peer = peer.ok_or_else(|| Problem::forbidden("the caller is not known"))?;
         let head = Head { method: request.method(), uri: request.uri(), headers: request.headers() };
         let snapshot = gate.app.handle().snapshot();
+        gate.app.find_folder(&snapshot.model.admin).await?;
         let caller = auth::authenticate(peer, head, &snapshot.model.admin, &gate.app.0.verifier).await?;
         auth::authorize(caller.role, gate.access)?;
         request.extensions_mut().insert(caller);

@@ -9,6 +9,7 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::net::IpAddr;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -44,6 +45,8 @@ pub(crate) struct Verifier {
     remembered: Mutex<HashMap<[u8; 32], Instant>>,
     failures: Mutex<HashMap<(String, IpAddr), Failures>>,
     turns: Arc<Semaphore>,
+    /// What files of hashes are relative to; the working directory until it is set.
+    pub folder: OnceLock<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -67,6 +70,7 @@ impl Verifier {
             remembered: Mutex::new(HashMap::new()),
             failures: Mutex::new(HashMap::new()),
             turns: Arc::new(Semaphore::new(CHECKS_AT_ONCE)),
+            folder: OnceLock::new(),
         }
     }
 
@@ -78,8 +82,9 @@ impl Verifier {
         password: Vec<u8>,
         hash: Option<PasswordHash>,
     ) -> Result<(), Problem> {
+        let folder = self.folder.get().cloned().unwrap_or_default();
         let hash = match hash {
-            Some(hash) => Some(tokio::task::spawn_blocking(move || read_hash(&hash)).await.map_err(gone)??),
+            Some(hash) => Some(tokio::task::spawn_blocking(move || read_hash(&hash, &folder)).await.map_err(gone)??),
             None => None,
         };
         let known = self.fingerprint(name, &password, hash.as_deref());
@@ -194,12 +199,15 @@ fn gone(_: tokio::task::JoinError) -> Problem {
     Problem::busy("the password could not be checked; try again")
 }
 
-/// The hash itself; environment and files are read at each request, so that a changed secret counts at once.
-fn read_hash(hash: &PasswordHash) -> Result<String, Problem> {
+/// The hash itself; environment and files are read at each request, so that a changed secret counts at once. Paths are
+/// relative to `folder`.
+fn read_hash(hash: &PasswordHash, folder: &Path) -> Result<String, Problem> {
     let read = match hash {
         PasswordHash::Inline(hash) => return Ok(hash.to_string()),
         PasswordHash::From(Secret::Env(name)) => std::env::var(&**name).map_err(|e| e.to_string()),
-        PasswordHash::From(Secret::File(path)) => std::fs::read_to_string(&**path).map_err(|e| e.to_string()),
+        PasswordHash::From(Secret::File(path)) => {
+            std::fs::read_to_string(folder.join(&**path)).map_err(|e| e.to_string())
+        }
     };
     read.map(|text| text.trim().to_owned()).map_err(|error| {
         tracing::error!(%error, "the password hash of a user cannot be read");
@@ -270,6 +278,16 @@ mod tests {
         assert_eq!(verifier.remembered.lock().len(), 1);
         assert!(verifier.verify(HERE, "ops", b"right".to_vec(), Some(old)).await.is_ok());
         assert!(verifier.verify(HERE, "ops", b"right".to_vec(), Some(new)).await.is_err());
+    }
+
+    #[tokio::test]
+    async fn a_file_of_a_hash_is_named_relative_to_the_configuration() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("ops.hash"), hash_password(b"s3cret").unwrap()).unwrap();
+        let verifier = Verifier::new();
+        verifier.folder.set(dir.path().to_owned()).unwrap();
+        let beside = PasswordHash::From(Secret::File("ops.hash".into()));
+        assert!(verifier.verify(HERE, "ops", b"s3cret".to_vec(), Some(beside)).await.is_ok());
     }
 
     #[tokio::test]
