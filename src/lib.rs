@@ -34,7 +34,7 @@
 //! | L3 edges | [`dataplane`] | listeners, TCP relay, HTTP through pingora, DNS | model, balance, snapshot |
 //! | | [`probe`] | one sample of a check against a real socket; the runner | model |
 //! | | [`files`] | texts on disk: configurations, zone files, event scripts | model, config |
-//! | L4 writer | [`control`] | the one writer: commands, reactor, store, journal | model, machine, config, snapshot, probe |
+//! | L4 writer | [`control`] | the one writer: commands, reactor, store, journal | model, machine, config, files, snapshot, probe |
 //! | L5 front ends | [`admin`] | REST, metrics, authentication | model, config, snapshot, rehearse, control's handle |
 //! | | [`rehearse`] | test, simulate, replay, explain: the engine in virtual time | model, machine, balance, config, files, snapshot, pure parts of dataplane, the journal |
 //! | | [`cli`] | the shell and one-shot commands | as admin, its data types, files |

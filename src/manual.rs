@@ -3,6 +3,7 @@
 //! - [`first_steps`]: from nothing to a failover one can watch
 //! - [`words`]: what each word means here, once
 //! - [`states`]: services, draining, vservers, backup chains, and the traps
+//! - [`choices`]: where NetScaler's documentation is silent, and what happens here
 //! - [`scenarios`]: conditions, modes, holds, guards; what happens after a restart
 //! - [`pairs`]: two data centres, their signals and their four scenarios
 //! - [`records`]: how DNS answers follow scenarios
@@ -10,6 +11,7 @@
 //! - [`operations`]: the state directory, the journal, stopping, upgrading, when the disk fails
 //! - [`limits`]: what this build does not do, and what it says instead
 
+pub mod choices;
 pub mod config;
 pub mod first_steps;
 pub mod limits;

@@ -2,6 +2,8 @@
 
 #[path = "golden/config.rs"]
 mod config;
+#[path = "golden/manual.rs"]
+mod manual;
 #[path = "golden/profiles.rs"]
 mod profiles;
 #[path = "golden/scripts.rs"]

@@ -1,29 +1,11 @@
-//! FILE: read whole, written atomically, five older versions kept beside it as `FILE.1` (the newest) to `FILE.5`.
+//! FILE: written atomically, five older versions kept beside it as `FILE.1` (the newest) to `FILE.5`.
 
 use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 
 const VERSIONS_KEPT: u32 = 5;
-
-/// No configuration is larger; a device or a mistake is.
-pub const TEXT_BYTES_MOST: u64 = 64 << 20;
-
-/// A regular file of at most 64 MiB, in UTF-8.
-pub fn read_text(path: &Path) -> io::Result<String> {
-    let file = File::open(path)?;
-    let metadata = file.metadata()?;
-    if metadata.is_dir() {
-        return Err(io::ErrorKind::IsADirectory.into());
-    }
-    let mut text = String::new();
-    file.take(TEXT_BYTES_MOST + 1).read_to_string(&mut text)?;
-    if text.len() as u64 > TEXT_BYTES_MOST {
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, "it is larger than 64 MiB"));
-    }
-    Ok(text)
-}
 
 /// Replaces the content of `path`; whoever reads it meanwhile sees the old text or the new one, also after a power
 /// loss. Mode and owner stay; a symbolic link keeps pointing where it does.
@@ -127,11 +109,5 @@ mod tests {
         copy_whole(&path, &sibling(&path, "1")).unwrap();
         assert_eq!(fs::read_to_string(sibling(&path, "1")).unwrap(), "new");
         assert!(!sibling(&path, "copy").exists());
-    }
-
-    #[test]
-    fn a_directory_is_no_text() {
-        let dir = tempfile::tempdir().unwrap();
-        assert_eq!(read_text(dir.path()).unwrap_err().kind(), io::ErrorKind::IsADirectory);
     }
 }

@@ -13,13 +13,14 @@
 //!
 //! ## The state directory
 //!
-//! One SQLite database, `bascule.db`, and the socket of the command line. The tables can be read with `sqlite3` while
+//! One SQLite database, `bascule.db`, a lock, and `bascule.sock`, the socket of the command line. The tables can be read with `sqlite3` while
 //! the appliance runs. Two processes cannot share a directory.
 //!
 //! | table | holds |
 //! |---|---|
 //! | `scenarios` | state, number, evidence and last transition of every scenario |
 //! | `overrides` | what people have set |
+//! | `intents` | acts that are promised and not yet carried out |
 //! | `journal` | what happened, append-only, each entry with the hash of the one before |
 //! | `meta` | the schema number: a newer one than the program knows is refused with a sentence |
 //!
@@ -29,6 +30,23 @@
 //!
 //! `bascule replay DIR` runs the journal through the engine and compares: it ends with 0 when the chain of hashes holds
 //! and every commit comes out the same. It can be used beside a running appliance.
+//!
+//! ## Watching
+//!
+//! `/readyz` is 200 once every listener is bound and the first snapshot is published, 503 while starting and while
+//! draining; `/healthz` says that the process answers; `/metrics` is for Prometheus. `show status` in the shell lists what
+//! is wrong, what drains and what people have set, worst first.
+//!
+//! The log goes to stderr, one line for each change of a state, act, transition and reload, and none for single probes;
+//! faults are warnings with the last failed probe as the reason:
+//!
+//! ```text
+//!  WARN service red UP -> DOWN cause="probe" why="503 Service Unavailable, expected 200"
+//!  INFO scenario site-a-out activated seq=1 cause="condition" group="red and blue have failed" actor="auto"
+//!  INFO service web1: disabled, out at 2026-11-29T22:50:17.000Z actor="admin:local" reason="patch"
+//! ```
+//!
+//! `BASCULE_LOG` filters it: `debug` shows requests that failed and rows of the board, `warn` only faults.
 //!
 //! ## Stopping
 //!
@@ -41,7 +59,7 @@
 //! becomes a test; `bascule simulate FILE --events SCRIPT` prints the same walk as a timeline. A script stands beside its
 //! configuration (`box.events` and `box.toml`), one step a line:
 //!
-//! ```text
+//! ```events
 //! at 10s fail api-a                        # from now on every sample of this check fails
 //! within 5s expect sc:a-is-out active
 //! expect www A = 198.51.100.10

@@ -5,9 +5,9 @@
 //! | state | shown as | enter when |
 //! |---|---|---|
 //! | UNKNOWN | `UNKNOWN` | no probe result yet, or the server's name does not resolve |
-//! | UP | `UP` | all monitors are up (or the weights of those that are reach `monitor_threshold`) |
+//! | UP | `UP` | all monitors are up (or the weights of those that are reach `mon_threshold`; or `health_monitor` is off) |
 //! | DOWN | `DOWN` | they are not |
-//! | TROFS | `GOING OUT OF SERVICE` | disabled with a delay or gracefully, or a monitor asks for it; probes pass |
+//! | TROFS | `GOING OUT OF SERVICE` | disabled with a delay or gracefully, or a monitor asks for it; probes do not fail |
 //! | TROFS_DOWN | `DOWN WHEN GOING OUT OF SERVICE` | draining and the probes fail |
 //! | OFS | `OUT OF SERVICE` | disabled without a delay, or the drain is over |
 //!
@@ -37,7 +37,7 @@
 //!
 //! ## Vservers
 //!
-//! UP while a member is UP or draining (and `health_threshold` is met); DOWN otherwise, with nothing bound, or with the
+//! UP while a member is UP or TROFS (and `health_threshold` is met); DOWN otherwise, with nothing bound, or with the
 //! feature off; OFS when disabled. The *effective* state is UP as soon as the vserver or any of its backup chain is.
 //!
 //! **The trap.** While all members of a vserver drain, it is still UP, so its backup is *not* used and new clients are
@@ -49,5 +49,7 @@
 //! that percentage of its services (those out of service left out, draining ones counted as active) are active; the
 //! second leaves it UP and sends *new* clients on when fewer than that percentage of weights is UP.
 //!
-//! A request whose connection to every own member fails goes on to the first usable vserver of the chain, so that only
-//! requests in flight on a killed server fail. NetScaler does not do this.
+//! A request or connection that can reach none of its own members goes on along the chain, so that only what is in
+//! flight on a killed server fails. NetScaler does not do this.
+//!
+//! What its documentation leaves open stands in [`choices`](super::choices).

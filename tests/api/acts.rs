@@ -34,6 +34,11 @@ async fn taking_the_last_member_warns() {
     let (status, web2) = appliance.post("/api/v1/services/web2/disable", json!({"delay": 30})).await;
     assert_eq!(status, 200);
     assert!(web2["warnings"][0].as_str().is_some_and(|w| w.contains("web")), "{web2}");
+    // The trap stays visible for as long as it lasts.
+    let problems = appliance.get("/api/v1/status").await["problems"].clone();
+    let web = problems.as_array().unwrap().iter().find(|p| p["kind"] == "vserver").expect("a problem of the vserver");
+    assert_eq!((&web["object"], &web["severity"]), (&json!("web"), &json!("error")));
+    assert!(web["text"].as_str().is_some_and(|text| text.contains("new clients are refused")), "{web}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -13,7 +13,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("probe", &["model"]),
     ("dataplane", &["model", "balance", "snapshot"]),
     ("files", &["model", "config"]),
-    ("control", &["model", "machine", "config", "snapshot", "probe"]),
+    ("control", &["model", "machine", "config", "files", "snapshot", "probe"]),
     (
         "rehearse",
         &[

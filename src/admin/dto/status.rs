@@ -3,7 +3,7 @@
 use super::{DrainDto, NoteDto, text, up_down};
 use crate::control::{JournalEntry, World};
 use crate::model::id::{Kind, ServiceId, VserverId};
-use crate::model::state::{Override, OverrideKey, OverrideValue, ServiceState, VserverState};
+use crate::model::state::{NewClients, Override, OverrideKey, OverrideValue, ServiceState, VserverState};
 use crate::snapshot::live::Listening;
 
 dto! {
@@ -270,8 +270,19 @@ fn vserver_problems(world: &World<'_>, problems: &mut Vec<ProblemDto>) {
             problems.push(problem(severity, "vserver", &vserver.name, since.clone(), text, "vservers"));
         };
         match (view.state, view.effective) {
-            (VserverState::Up, _) => {}
+            (VserverState::Up, _) if view.new_clients == NewClients::Refused => {
+                report("error", "up, and new clients are refused: the last of its members drain".into());
+            }
+            (VserverState::Up, _) => {
+                if let NewClients::Backup(backup) = view.new_clients {
+                    let backup = &world.model.vserver(backup).name;
+                    report("info", format!("spills by health: new clients go to {backup}"));
+                }
+            }
             (VserverState::OutOfService, _) => report("info", "out of service".into()),
+            (VserverState::Down, VserverState::Up) if view.new_clients == NewClients::Refused => {
+                report("error", "down, and its backups take no new clients".into());
+            }
             (VserverState::Down, VserverState::Up) => report("warning", "down; its backup serves".into()),
             (VserverState::Down, _) if vserver.backup.is_none() => report("error", "down, and it has no backup".into()),
             (VserverState::Down, _) => report("error", "down, and so is every backup".into()),

@@ -12,7 +12,7 @@ use super::{Core, FileAccess, Output};
 use crate::config::diff::{Difference, DifferenceKind, diff};
 use crate::config::{Loaded, Problem, Severity, Source, edit, load, render};
 use crate::control::command::{Command, Done, Format, Refusal};
-use crate::control::save;
+use crate::files;
 use crate::model::Model;
 use crate::model::id::Name;
 use crate::model::time::Now;
@@ -293,7 +293,7 @@ fn problem(file: &Name, what: String) -> Problem {
 
 fn read(path: Option<&Path>) -> Result<String, Refusal> {
     let path = path.ok_or_else(|| Refusal::Disk("there is no configuration file to read".to_owned()))?;
-    save::read_text(path).map_err(|e| Refusal::Disk(format!("cannot read {}: {e}", path.display())))
+    files::read_text(path).map_err(|why| Refusal::Disk(format!("cannot read {}: {why}", path.display())))
 }
 
 /// What runs, as one text, and whether it was given so; what came in several is printed anew.

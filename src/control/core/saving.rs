@@ -7,6 +7,7 @@ use super::FileAccess;
 use crate::config::{Loaded, Source, edit, load, render::render};
 use crate::control::command::Refusal;
 use crate::control::{delta, save};
+use crate::files;
 use crate::model::Model;
 use crate::model::id::Name;
 
@@ -34,7 +35,7 @@ impl SaveJob {
     pub fn run(self) -> Result<(String, Vec<String>), Refusal> {
         let mut warnings = Vec::new();
         let file = self.path.display();
-        let old = save::read_text(&self.path).ok();
+        let old = files::read_text(&self.path).ok();
         let means = old.as_deref().and_then(|old| self.load(old)).map(|loaded| loaded.hash);
         if let Some(old) = &old
             && means.as_deref() == Some(&*self.hash)

@@ -1,0 +1,71 @@
+//! # Where NetScaler's documentation is silent
+//!
+//! Names and behaviour of the ADC are NetScaler's as far as its documentation goes. Where it says nothing, or two things,
+//! a choice was made. These are the choices, so that nobody takes them for facts about NetScaler; each is held by tests.
+//!
+//! ## Probes and monitors
+//!
+//! | question | what happens here |
+//! |---|---|
+//! | what a new service is before its first probe | UNKNOWN, and gets no new clients. The first passed probe makes it UP; failed ones make it DOWN only after `retries` |
+//! | probes of a service that is out | go on, so an enabled service is at once what its monitors say |
+//! | `failure_retries` while nothing is known yet | counts as it does while the service is up: that many failures among the last `retries` probes make it DOWN from UNKNOWN too |
+//! | `reverse` and an answer that asks for a drain (`trofs_code`, `trofs_string`) | such an answer is a passed probe, so reversed it is a failed one and drains nothing |
+//! | how long a monitor's request for a drain lasts | over single failed probes, as long as the monitor stays up. A passed probe without the request ends it, and so does the monitor's going down |
+//! | how a monitor's drain ends | it has no timer: the service is UP once an answer passes plainly, DOWN once the probes fail. TROFS_DOWN is shown only when an administrator drains as well |
+//! | a forced state | replaces what the probes say, a monitor's drain included. Probes go on underneath, and `NONE` shows their truth of that moment. An administrator's disable and a name that does not resolve stand above it |
+//! | what a flap is (`flaps<3 in 30m`) | a change between up and down; leaving UNKNOWN is none |
+//! | a server whose name does not resolve | its enabled services are UNKNOWN |
+//! | `health_monitor = false` | always UP when enabled, TROFS while draining, never TROFS_DOWN |
+//!
+//! ## Disable, drain, enable
+//!
+//! | question | what happens here |
+//! |---|---|
+//! | enable during TROFS or TROFS_DOWN | the drain and its timer are forgotten, and the service is what its monitors say; connections and persistence stay. Enable works in every state |
+//! | a second disable during a drain | replaces the first, its deadline too, whether that makes it longer or shorter; without delay and not graceful the service is out at once |
+//! | disable of a service that is out | changes nothing and answers 200, since clients repeat themselves. A later deadline does not bring it back, over a restart neither |
+//! | a delay of 0 | the same as none |
+//! | the probe recovers in TROFS_DOWN | back to TROFS under the same deadline, also where the service was DOWN when it was disabled |
+//! | a service that is DOWN and disabled gracefully | out as soon as nothing is open on it |
+//! | a drain before any probe result | shown as TROFS |
+//! | an administrator's drain and a monitor's at once | the administrator's deadline decides; when the monitor's ends first, the service drains on |
+//! | disabled at several levels (service, group, server) | the levels are kept apart: each is enabled for itself, and the drain that ends first takes the service out |
+//! | a drain that is complete | stays complete, although a persistent client should come in that moment |
+//! | persistence in a graceful drain | honoured as in a timed one, where `trofs_persistence` is on; in TROFS_DOWN it is not |
+//! | graceful without a deadline, over a restart | the transactions it waited for ended with the old process, so the service is out |
+//!
+//! ## Vservers and backups
+//!
+//! | question | what happens here |
+//! |---|---|
+//! | the state while all members drain and none is UP | UP. The backup is not used and new clients are refused, as documented; DOWN would contradict that |
+//! | the effective state of a disabled vserver | its chain's: UP while a backup is UP, else DOWN |
+//! | the state of a primary held out by `disable_primary_on_down` | DOWN until somebody enables it. Only a failure holds it: neither a start, nor a reload, nor the feature being off |
+//! | `health_threshold` | counts members. UP and TROFS are active; DOWN, TROFS_DOWN and UNKNOWN are not; OFS is not counted at all. Exactly at the threshold is UP |
+//! | health and spillover | share of weights that are UP among members that are not OFS, rounded down; below the threshold new clients go on. TROFS is not UP |
+//! | the chain of a primary that spills | the first vserver of it that is UP with a member UP. One that spills itself passes on along its own chain and takes the client only if nobody there can; disabled, failed and draining ones are skipped. With nobody to take them the primary keeps its new clients while a member of it is UP |
+//! | a backup's persistence | a client that the backup knows stays with its member there, while new clients go to the backup |
+//! | all members full (`max_client`) or out of reach | the next members, then the vservers of the chain; nobody waits in a queue |
+//! | `vs:NAME.admin` and `.fault` | of a vserver that cannot serve by its own members: `.admin` if it is disabled, or if every member that is not UP was taken out (OFS, TROFS, TROFS_DOWN); `.fault` if one is DOWN that nobody touched, if it has no members, or if it is held down with members UP |
+//!
+//! ## Connections
+//!
+//! | question | what happens here |
+//! |---|---|
+//! | `down_state_flush` on the vserver, off on the service | when the vserver goes down, its client connections end, idle ones too, with the work its own members do for them; when only the service does, nothing ends |
+//! | off on the vserver, on on the service | when the service goes down, requests and connections in flight on it end on both sides; idle clients of the vserver stay |
+//! | on on both; off on both | both of the above; what is in flight finishes |
+//! | when a drain flushes | at its end, not at its beginning; a graceful one that ended because nothing was open flushes nothing. Going from TROFS to TROFS_DOWN flushes as going DOWN does |
+//! | a member that cannot be reached | the request or connection goes to the next one, whatever the method, since nothing was sent |
+//! | a server that fails before its answer began | an idempotent request whose body can be sent again goes to the next member, at most twice; any other is answered 502 |
+//! | GET or HEAD with a body | 400: two parsers may disagree where it ends |
+//! | HTTP or TCP with nobody to serve | 503, and the connection stays open; TCP is reset |
+//!
+//! ## Beside NetScaler
+//!
+//! | question | what happens here |
+//! |---|---|
+//! | time windows in the two nights on which the clock jumps | hours are what the clock on the wall shows: a window that it never shows does not open, one that it shows twice is open twice as long without a break ([`window`](crate::machine::window) has the table) |
+//! | a window over midnight | belongs to the day on which it begins, as do weekday and holiday |
+//! | DNS queries of type ANY | answered with one RRset, the CNAME or else the one of the lowest type number (RFC 8482) |
