@@ -237,49 +237,38 @@ impl ScenarioMachine {
         settled
     }
 
-    pub fn view(&self, rules: &Scenario, now: Now) -> ScenarioView {
-        ScenarioView {
-            active: self.active,
-            attempt: self.attempt.as_ref().map(|a| AttemptView {
-                id: a.id,
-                direction: a.direction,
-                started_at: a.started_at,
-                deadline: a.deadline,
-                detail: Name::clone(&a.detail),
-            }),
-            seq: self.seq,
-            since: self.entered.wall,
-            modes: Direction::BOTH.map(|d| ModeView {
-                mode: self.modes[d.index()].mode,
-                base: rules.directions[d.index()].base_mode,
-                spent: self.modes[d.index()].spent,
-            }),
-            stuck: self.stuck,
-            ready_to_return: self.active
-                && self.modes[Direction::Deactivate.index()].mode == Mode::Off
-                && self.value(Direction::Deactivate).is_true(),
-            oscillating: self.is_oscillating(now.wall, rules),
-            groups: Direction::BOTH.map(|d| {
-                self.directions[d.index()]
-                    .groups
-                    .iter()
-                    .map(|g| GroupView {
-                        value: g.value,
-                        armed: g.armed,
-                        terms: g
-                            .terms
-                            .iter()
-                            .map(|t| TermView { value: t.value, since: t.since, hold_ends: t.hold_ends })
-                            .collect(),
-                    })
-                    .collect()
-            }),
-            last_transition: self.last_transition.clone(),
+    /// Shows the scenario in `view`, whose vectors are used again: this runs at every look.
+    pub fn show(&self, rules: &Scenario, now: Now, view: &mut ScenarioView) {
+        view.active = self.active;
+        view.attempt = self.attempt.as_ref().map(|a| AttemptView {
+            id: a.id,
+            direction: a.direction,
+            started_at: a.started_at,
+            deadline: a.deadline,
+            detail: Name::clone(&a.detail),
+        });
+        view.seq = self.seq;
+        view.since = self.entered.wall;
+        view.modes = Direction::BOTH.map(|d| ModeView {
+            mode: self.modes[d.index()].mode,
+            base: rules.directions[d.index()].base_mode,
+            spent: self.modes[d.index()].spent,
+        });
+        view.stuck = self.stuck;
+        view.ready_to_return = self.active
+            && self.modes[Direction::Deactivate.index()].mode == Mode::Off
+            && self.value(Direction::Deactivate).is_true();
+        view.oscillating = self.is_oscillating(now.wall, rules);
+        for (run, shown) in self.directions.iter().zip(&mut view.groups) {
+            shown.resize_with(run.groups.len(), GroupView::default);
+            for (group, shown) in run.groups.iter().zip(shown) {
+                (shown.value, shown.armed) = (group.value, group.armed);
+                shown.terms.clear();
+                let terms = group.terms.iter();
+                shown.terms.extend(terms.map(|t| TermView { value: t.value, since: t.since, hold_ends: t.hold_ends }));
+            }
         }
-    }
-
-    pub fn pending_attempt(&self) -> Option<&Attempt> {
-        self.attempt.as_ref()
+        view.last_transition.clone_from(&self.last_transition);
     }
 
     fn register(&mut self, model: &Model, board: &mut Board, now: Now) {

@@ -227,7 +227,8 @@ impl Engine {
                 self.mode_moved(model, id, direction, effects);
             }
         }
-        self.view.scenarios[id.index()] = self.scenarios[id.index()].machine.view(model.scenario(id), self.now);
+        let machine = &self.scenarios[id.index()].machine;
+        machine.show(model.scenario(id), self.now, &mut self.view.scenarios[id.index()]);
         if settled.committed {
             self.changed = true;
             if let Some(row) = self.scenarios[id.index()].row {
