@@ -2,6 +2,7 @@
 //! to send a head, the time to take an answer, the number and size of fields; bodies are limited where they are read.
 
 mod patience;
+mod share;
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -9,7 +10,8 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
-use axum::http::Request;
+use axum::http::{Request, Version, header};
+use axum::response::IntoResponse;
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -19,14 +21,16 @@ use tokio::task::{JoinHandle, JoinSet};
 use tower_service::Service as _;
 
 use super::auth::Peer;
+use super::problem::Problem;
 use super::{App, route};
 use crate::control::Handle;
 use patience::Patience;
+use share::Shares;
 
 /// Connections at once, for each of the two doors: a flood over TCP leaves the local door open.
 const CONNECTIONS_MAX: usize = 256;
 /// From the start of a request to the end of its head; also how long an idle connection is kept.
-const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
+const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 const FIELDS_MAX: usize = 64;
 /// Of a head, and of what is buffered of a body.
 const BUFFER_MAX: usize = 64 << 10;
@@ -63,6 +67,7 @@ pub fn serve(
 
 async fn accept_tcp(listener: TcpListener, router: Router, mut shutdown: watch::Receiver<bool>) {
     let slots = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    let shares = Shares::default();
     let mut connections = JoinSet::new();
     loop {
         reap(&mut connections);
@@ -73,11 +78,15 @@ async fn accept_tcp(listener: TcpListener, router: Router, mut shutdown: watch::
         };
         match accepted {
             Ok((stream, address)) => {
+                let Some(share) = shares.take(address.ip()) else {
+                    tracing::debug!(peer = %address.ip(), "closed: the address has all the connections it may have");
+                    continue;
+                };
                 let _ = stream.set_nodelay(true);
                 let connection = carry(stream, Peer::Tcp(address), router.clone(), shutdown.clone());
                 connections.spawn(async move {
                     connection.await;
-                    drop(slot);
+                    drop((slot, share));
                 });
             }
             Err(error) => pause_after(&error).await,
@@ -125,6 +134,10 @@ where
     let service = hyper::service::service_fn(move |request: Request<Incoming>| {
         let mut router = router.clone();
         async move {
+            if !names_its_host(&request) {
+                let refused = Problem::bad_request("an HTTP/1.1 request needs one Host field");
+                return Ok(refused.into_response());
+            }
             let mut request = request.map(Body::new);
             request.extensions_mut().insert(peer);
             Ok::<_, Infallible>(router.call(request).await.unwrap_or_else(|never| match never {}))
@@ -148,6 +161,12 @@ where
     if let Err(error) = ended {
         tracing::debug!(%error, ?peer, "a management connection ended early");
     }
+}
+
+/// RFC 9112 §3.2: exactly one Host in HTTP/1.1, at most one in HTTP/1.0.
+fn names_its_host(request: &Request<Incoming>) -> bool {
+    let hosts = request.headers().get_all(header::HOST).iter().count();
+    hosts == 1 || (hosts == 0 && request.version() < Version::HTTP_11)
 }
 
 /// Returns once the process ends.

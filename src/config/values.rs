@@ -224,22 +224,30 @@ pub fn day(node: &Node) -> Result<String, String> {
     text.parse::<jiff::civil::Date>().map(|day| day.to_string()).map_err(|_| bad())
 }
 
+/// `text` without what stands before the last `@`: a password in a URL is in no message.
+pub fn without_userinfo(text: &str) -> String {
+    let Some(at) = text.rfind('@') else { return text.to_owned() };
+    let scheme = text.find("://").filter(|end| *end < at).map_or(0, |end| end + 3);
+    format!("{}…{}", &text[..scheme], &text[at..])
+}
+
 pub fn url(text: &str) -> Result<Url, String> {
+    let shown = without_userinfo(text);
     let (tls, rest) = match text.split_once("://") {
         Some((scheme, rest)) if scheme.eq_ignore_ascii_case("http") => (false, rest),
         Some((scheme, rest)) if scheme.eq_ignore_ascii_case("https") => (true, rest),
-        _ => return Err(format!("`{text}` is not a URL that begins with http:// or https://")),
+        _ => return Err(format!("`{shown}` is not a URL that begins with http:// or https://")),
     };
     let authority_end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let (authority, path) = rest.split_at(authority_end);
     if authority.contains('@') {
-        return Err(format!("`{text}` carries credentials; name them in `headers` or a secret instead"));
+        return Err(format!("`{shown}` carries credentials; name them in `headers` or a secret instead"));
     }
     if path.contains('#') {
-        return Err(format!("`{text}` has a fragment, which is never sent"));
+        return Err(format!("`{shown}` has a fragment, which is never sent"));
     }
     if path.bytes().any(|b| b <= b' ' || b == 0x7f) {
-        return Err(format!("`{text}` has a space or control character; percent-encode it"));
+        return Err(format!("`{shown}` has a space or control character; percent-encode it"));
     }
     let default_port = if tls { 443 } else { 80 };
     let bracketed = authority.strip_prefix('[').and_then(|a| a.strip_suffix(']'));
@@ -350,6 +358,9 @@ mod tests {
         assert_eq!(parts("http://[2001:db8::1]:8080"), Ok((false, "2001:db8::1".into(), 8080, "/".into())));
         for bad in ["ftp://a/", "http://u:p@a/", "http:///x", "http://a/#b", "http://a/ b", "http://a:0/", "a"] {
             assert!(url(bad).is_err(), "{bad}");
+        }
+        for secret in ["http://u:pw@a/", "ftp://u:pw@a/", "u:pw@a", "http://u:pw@a/ b"] {
+            assert!(!url(secret).unwrap_err().contains("pw"), "{secret}");
         }
     }
 

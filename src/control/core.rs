@@ -158,6 +158,8 @@ pub struct Core {
     unwritten_since: Option<Tick>,
     disk_error: Option<String>,
     held: Vec<publish::Held>,
+    /// Entries of the journal that were dropped while the disk did not answer.
+    lost_entries: u64,
     acts: acts::Acts,
     reads: Vec<Read>,
 
@@ -215,6 +217,7 @@ impl Core {
             unwritten_since: None,
             disk_error: None,
             held: Vec::new(),
+            lost_entries: 0,
             acts: acts::Acts::new(&found.intents),
             reads: Vec::new(),
             next_look: now.tick + SECOND,

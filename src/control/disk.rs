@@ -17,7 +17,7 @@ use crate::model::time::{Tick, Wall};
 
 /// Journal entries that may wait for a disk that does not answer. Beyond it the oldest `state` and `board` entries are
 /// dropped and their number is journalled; transitions and acts never are.
-const WAITING_ENTRIES_MOST: usize = 50_000;
+pub(super) const WAITING_ENTRIES_MOST: usize = 50_000;
 
 /// Between two tries of what could not be written.
 const RETRY: Duration = Duration::from_secs(1);
@@ -165,21 +165,8 @@ impl Queue {
         }
     }
 
-    /// Drops the oldest entries that a replay can do without best.
     fn shed(&mut self) {
-        let mut excess =
-            self.waiting.iter().map(|o| o.batch.entries.len()).sum::<usize>().saturating_sub(WAITING_ENTRIES_MOST);
-        for order in &mut self.waiting {
-            if excess == 0 {
-                break;
-            }
-            order.batch.entries.retain(|entry| {
-                let drop = excess > 0 && matches!(entry.kind, "state" | "board");
-                excess -= usize::from(drop);
-                self.lost += u64::from(drop);
-                !drop
-            });
-        }
+        self.lost += shed(self.waiting.iter_mut().map(|order| &mut order.batch.entries));
     }
 
     fn notice(&self) -> Option<Batch> {
@@ -192,12 +179,35 @@ impl Queue {
                 object: "".into(),
                 actor: "system".into(),
                 body: serde_json::json!({
-                    "object": null, "text": format!("{} entries of states were lost: the disk did not answer", self.lost),
+                    "object": null, "text": lost_text(self.lost),
                 }),
             }],
             ..Batch::default()
         })
     }
+}
+
+/// Drops the oldest entries that a replay can do without best, and says how many.
+pub(super) fn shed<'a>(batches: impl Iterator<Item = &'a mut Vec<Draft>>) -> u64 {
+    let batches: Vec<_> = batches.collect();
+    let mut excess = batches.iter().map(|entries| entries.len()).sum::<usize>().saturating_sub(WAITING_ENTRIES_MOST);
+    let mut lost = 0;
+    for entries in batches {
+        if excess == 0 {
+            break;
+        }
+        entries.retain(|entry| {
+            let drop = excess > 0 && matches!(entry.kind, "state" | "board");
+            excess -= usize::from(drop);
+            lost += u64::from(drop);
+            !drop
+        });
+    }
+    lost
+}
+
+pub(super) fn lost_text(lost: u64) -> String {
+    format!("{lost} entries of states were lost: the disk did not answer")
 }
 
 #[cfg(test)]

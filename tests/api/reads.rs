@@ -179,3 +179,22 @@ async fn a_name_that_nobody_has_costs_the_one_writer_nothing_however_long_it_is(
     // Edit distances to every name would take minutes, and the appliance would stand still meanwhile.
     tokio::time::timeout(Duration::from_secs(20), asks).await.expect("an answer comes");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_request_names_its_host_once() {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let appliance = Appliance::start();
+    let address = appliance.base.trim_start_matches("http://");
+    for (head, status) in [
+        ("GET /healthz HTTP/1.1\r\n", "400"),
+        ("GET /healthz HTTP/1.1\r\nHost: a\r\nHost: b\r\n", "400"),
+        ("GET /healthz HTTP/1.1\r\nHost: a\r\n", "200"),
+        ("GET /healthz HTTP/1.0\r\n", "200"),
+    ] {
+        let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
+        stream.write_all(format!("{head}Connection: close\r\n\r\n").as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        assert_eq!(answer.split(' ').nth(1), Some(status), "{head}: {answer}");
+    }
+}

@@ -1,7 +1,9 @@
 //! What only those who may change a configuration see of it: hashes of passwords, which can be tried at leisure, and
-//! the values of header fields, where tokens stand.
+//! the values of header fields, where tokens stand, and users and passwords within addresses.
 
 use toml_edit::{Item, TableLike, Value as Toml};
+
+use crate::config::values::without_userinfo;
 
 /// Keys whose values are hidden, with everything below them.
 const KEYS: [&str; 3] = ["password_hash", "headers", "custom_headers"];
@@ -38,13 +40,30 @@ fn hide_value(value: &mut Toml, hidden: bool) {
         Toml::InlineTable(table) => hide(table, hidden),
         Toml::Array(items) => items.iter_mut().for_each(|item| hide_value(item, hidden)),
         _ if hidden => *value = HIDDEN.into(),
+        Toml::String(text) if carries_credentials(text.value()) => *value = without_userinfo(text.value()).into(),
         _ => {}
     }
+}
+
+/// `scheme://user:password@host`, and Oracle's `user/password@host`.
+fn carries_credentials(text: &str) -> bool {
+    let (before, _) = text.rsplit_once('@').unwrap_or_default();
+    before.contains("://") || before.split_once('/').is_some_and(|(user, _)| !user.contains(char::is_whitespace))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn credentials_within_addresses_are_hidden() {
+        let text = "[trigger.t]\ndsn = \"postgresql://u:p@db/x\"\n[query.q]\ndsn = \"gtm/pw@db:1521/X\"\n\
+                    [zone.z]\nmail = \"ops@example.test\"\n";
+        let table: toml::Table = redact(text).unwrap().parse().unwrap();
+        assert_eq!(table["trigger"]["t"]["dsn"].as_str(), Some("postgresql://…@db/x"));
+        assert_eq!(table["query"]["q"]["dsn"].as_str(), Some("…@db:1521/X"));
+        assert_eq!(table["zone"]["z"]["mail"].as_str(), Some("ops@example.test"));
+    }
 
     #[test]
     fn hashes_and_header_values_are_hidden_wherever_they_stand() {

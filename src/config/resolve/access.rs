@@ -118,7 +118,10 @@ fn probe(text: &str) -> Result<(Target, Probe), String> {
         return Ok((target.clone(), Probe::Ping { target }));
     }
     if !text.contains("://") {
-        return Err(format!("`{text}` is not a target; write `tcp:HOST:PORT`, `ping:HOST`, `http://…` or `https://…`"));
+        let shown = values::without_userinfo(text);
+        return Err(format!(
+            "`{shown}` is not a target; write `tcp:HOST:PORT`, `ping:HOST`, `http://…` or `https://…`"
+        ));
     }
     let url = values::url(text)?;
     let target = Target { host: url.host, port: url.port };

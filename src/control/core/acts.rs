@@ -107,6 +107,10 @@ impl Core {
         let command = with_fixed_expiry(now, command);
         match self.judge(now, &actor, &command) {
             Err(refusal) => self.answer(reply, Err(refusal), None),
+            Ok(_) if self.is_disk_swamped() => {
+                let text = "the act was not carried out, because too much waits for a disk that does not answer";
+                self.answer(reply, Err(Refusal::Disk(text.to_owned())), None);
+            }
             Ok(_) => self.promise(now, actor, command, reply),
         }
     }

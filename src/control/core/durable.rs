@@ -1,16 +1,21 @@
 //! What becomes durable: records, drafts of the journal, orders for the disk, and its reports.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::{CUT_EVERY, Core, Output};
+use crate::config::values::without_userinfo;
 use crate::control::Event;
-use crate::control::disk::{Order, Report, ToDisk};
+use crate::control::disk::{Order, Report, ToDisk, WAITING_ENTRIES_MOST, lost_text, shed};
 use crate::control::journal::{codec, redact, saved};
 use crate::control::store::{Batch, Draft, Found};
 use crate::model::event::Record;
 use crate::model::id::Name;
 use crate::model::time::Now;
+
+/// Orders that may wait for a disk that does not answer.
+pub(super) const ORDERS_MOST: u64 = 4_096;
 
 // === impl Core ===
 
@@ -50,20 +55,50 @@ impl Core {
     pub(super) fn journal_config(&mut self, now: Now, actor: &Name, origin: &str, hash: &str) {
         let sources: Vec<_> =
             self.sources.iter().map(|s| serde_json::json!({ "path": s.path, "text": redact(&s.text) })).collect();
-        let set: Vec<_> = self.overrides.iter().map(|(path, value)| (path, redact(value))).collect();
+        let set: Vec<_> = self.overrides.iter().map(|(path, value)| (path, shown(path, value))).collect();
         let body = serde_json::json!({
             "origin": origin, "hash": hash, "set": set, "sources": sources,
         });
         self.draft(now, "config", "".into(), Name::clone(actor), body);
     }
 
-    /// Gives the disk what this turn has to make durable.
+    /// Gives the disk what this turn has to make durable; a disk that is far behind gets it later, with what the next
+    /// turns add.
     pub(super) fn seal(&mut self, now: Now) {
         if self.batch.is_empty() {
             return;
         }
+        if self.is_disk_swamped() && self.stopping.is_none() {
+            self.condense();
+            return;
+        }
+        if self.lost_entries > 0 {
+            let lost = std::mem::take(&mut self.lost_entries);
+            let body = serde_json::json!({ "object": null, "text": lost_text(lost) });
+            self.draft(now, "warning", "".into(), "system".into(), body);
+        }
         let batch = std::mem::take(&mut self.batch);
         self.give_order(now, batch, None);
+    }
+
+    /// Whether so much waits for the disk that it gets nothing more for now.
+    pub(super) fn is_disk_swamped(&self) -> bool {
+        self.next_order - 1 - self.durable_through >= ORDERS_MOST
+    }
+
+    /// Bounds what waits for a swamped disk: of what is saved only the last counts, and of the journal the oldest states
+    /// go, as in the queue of the disk.
+    fn condense(&mut self) {
+        if self.batch.entries.len() > WAITING_ENTRIES_MOST {
+            self.lost_entries += shed(std::iter::once(&mut self.batch.entries));
+        }
+        let scenarios = &mut self.batch.scenarios;
+        if scenarios.len() > 2 * self.engine.model().scenarios.len() {
+            let mut seen = HashSet::new();
+            scenarios.reverse();
+            scenarios.retain(|saved| seen.insert(Name::clone(&saved.name)));
+            scenarios.reverse();
+        }
     }
 
     pub(super) fn give_order(&mut self, now: Now, batch: Batch, given_up: Option<Arc<AtomicBool>>) -> u64 {
@@ -104,4 +139,9 @@ impl Core {
             self.outputs.push(Output::Disk(ToDisk::Cut { now: now.wall, limits }));
         }
     }
+}
+
+/// The value of a `--set` as the journal may have it.
+fn shown(path: &str, value: &str) -> String {
+    if path.ends_with(".dsn") { without_userinfo(value) } else { redact(value) }
 }

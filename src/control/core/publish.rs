@@ -99,7 +99,10 @@ impl Core {
             (None, true) => "the disk has not answered for more than 2 s".to_owned(),
             (None, false) => return None,
         };
-        let waiting: Vec<&str> = self.held.iter().map(|held| &*held.scenario).collect();
+        let mut waiting: Vec<&str> = self.held.iter().map(|held| &*held.scenario).collect();
+        // A scenario may have committed more than once since.
+        waiting.sort_unstable();
+        waiting.dedup();
         Some(match waiting.as_slice() {
             [] => why,
             names => format!("{why}; held in their former state until it does: {}", names.join(", ")),

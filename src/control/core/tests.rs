@@ -8,7 +8,8 @@ use std::time::Duration;
 use bench::{Bench, disable, modes};
 
 use super::*;
-use crate::control::command::{Command, Note};
+use crate::control::JournalQuery;
+use crate::control::command::{Command, Note, Refusal};
 use crate::control::journal::codec;
 use crate::model::condition::Truth;
 use crate::model::event::Outcome;
@@ -110,6 +111,31 @@ fn without_the_disk_an_activation_goes_out_after_two_seconds_with_an_alert_and_a
     bench.heal();
     assert!(!bench.published_active());
     assert_eq!(bench.read(|w| w.status.not_durable.clone()), Some(None));
+}
+
+#[test]
+fn a_disk_that_hangs_costs_bounded_memory_and_loses_no_transition() {
+    let mut bench = Bench::new();
+    bench.probe(Outcome::Pass);
+    bench.hangs = true;
+    for _ in 0..durable::ORDERS_MOST {
+        bench.probe(Outcome::Fail);
+        bench.probe(Outcome::Pass);
+    }
+    assert!(bench.core.is_disk_swamped());
+    let refused = bench.command(disable("web1", None, false)).try_recv().unwrap();
+    assert!(matches!(refused, Err(Refusal::Disk(why)) if why.contains("too much waits")));
+    bench.wait(3 * SECOND);
+    let alert = bench.read(|w| w.status.not_durable.clone()).unwrap().unwrap();
+    assert_eq!(alert.matches("dr").count(), 1, "{alert}");
+    assert!(bench.core.batch.scenarios.len() <= 3);
+    let seq = bench.read(|w| w.view.scenarios[0].seq).unwrap();
+    bench.heal();
+    bench.wait(SECOND);
+    assert!(!bench.core.is_disk_swamped());
+    assert!(bench.command(disable("web1", None, false)).try_recv().unwrap().is_ok());
+    let query = JournalQuery { kind: Some("transition".into()), ..JournalQuery::default() };
+    assert_eq!(bench.journal.query(&query).unwrap().len() as u64, seq);
 }
 
 #[test]

@@ -10,10 +10,17 @@ const REDACTED: &str = "$argon2id$v=19$m=8,t=1,p=1$cmVkYWN0ZWQ$AAAAAAAAAAAAAAAAA
 static HASH: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\$argon2[A-Za-z0-9$+/=,._-]*").expect("a constant expression"));
 
-/// The text of a configuration with every password hash replaced by one that fits nothing. It still loads, so a replay
-/// can adopt it.
+/// What stands before the `@` of an address with a scheme, and of a `dsn`.
+static USERINFO: LazyLock<Regex> = LazyLock::new(|| {
+    let [schemed, dsn] = [r#"://)[^\s"'/?#]*@"#, r#"\bdsn["']?\s*=\s*["'](?:[a-z+]+://)?)[^\n"']*@"#];
+    Regex::new(&format!("({dsn}|({schemed}")).expect("a constant expression")
+});
+
+/// The text of a configuration with every password hash replaced by one that fits nothing, and addresses without their
+/// credentials. It still loads, so a replay can adopt it.
 pub fn redact(text: &str) -> String {
-    HASH.replace_all(text, regex::NoExpand(REDACTED)).into_owned()
+    let text = HASH.replace_all(text, regex::NoExpand(REDACTED));
+    USERINFO.replace_all(&text, "$1$2").into_owned()
 }
 
 #[cfg(test)]
@@ -28,5 +35,16 @@ mod tests {
         assert_eq!(redacted, user(REDACTED));
         assert!(argon2::password_hash::phc::PasswordHash::new(REDACTED).is_ok());
         assert_eq!(redact("nothing to hide"), "nothing to hide");
+    }
+
+    #[test]
+    fn addresses_lose_their_credentials() {
+        for (text, kept) in [
+            ("dsn = \"postgresql://u:p@db/x\"", "dsn = \"postgresql://db/x\""),
+            ("dsn = \"gtm/pw@db:1521/X\"", "dsn = \"db:1521/X\""),
+            ("url = \"http://a/\"\nmail = \"a@b.test\"", "url = \"http://a/\"\nmail = \"a@b.test\""),
+        ] {
+            assert_eq!(redact(text), kept);
+        }
     }
 }
