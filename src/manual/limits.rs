@@ -1,12 +1,53 @@
 //! # What this build does not do
 //!
-//! What is not there is refused, or says so where it is used; nothing is accepted and ignored.
+//! What is not there is refused, or says so where it is used; nothing is accepted and ignored. A key or a word that
+//! NetScaler or the GTM knows and this build does not carry out is named at load as "not available in this build", with
+//! what is available.
+//!
+//! ## Traffic
 //!
 //! | asked for | what happens |
 //! |---|---|
-//! | vserver and service types other than HTTP and TCP; methods other than ROUNDROBIN and LEASTCONNECTION; persistence other than COOKIEINSERT and SOURCEIP; spillover other than HEALTH | refused at load, with what is available |
+//! | vserver and service types other than HTTP and TCP: SSL and its relatives, UDP, DNS, … | refused at load. TLS ends before this box, or passes through a TCP vserver unread |
+//! | methods other than ROUNDROBIN and LEASTCONNECTION; persistence other than COOKIEINSERT and SOURCEIP; spillover other than HEALTH | refused at load |
+//! | `redirect_url`; listen policies; hash lengths and netmasks of methods; persistence groups and backup persistence | refused at load |
+//! | features other than LB and GSLB: content switching, rewrite, responder, compression, cache, … | refused at load |
+//! | `max_req`, `usip`, `cka`, `cmp`, TCP and HTTP profiles of services | refused at load |
+//! | HTTP/2 from clients or to servers | a client that begins it without having asked gets 505; HTTP/1.0 and 1.1 are served, upgrades such as WebSocket pass |
+//! | CONNECT and TRACE | 405 |
+//! | requests that wait for a member that is full | nobody queues: the next member, then the chain of backups, then 503 |
 //! | monitors of kinds other than PING, TCP, HTTP, TCP-ECV, HTTP-ECV, UDP-ECV, DNS | accepted and stored; the state is unknown and `last_error` says why |
+//! | scripts, LRTM and thresholds of monitors (`script_name`, `lrtm`, `resp_timeout_thresh`, …) | refused at load |
+//!
+//! ## DNS
+//!
+//! | asked for | what happens |
+//! |---|---|
+//! | DNSSEC | `dnssec` is refused at load; answers are not signed, also where a query asks for it. A zone whose parent has a DS record must not be served |
+//! | zone transfers and NOTIFY, as primary or secondary; TSIG | the keys are refused at load; AXFR and IXFR are answered REFUSED (EDE 18), NOTIFY NOTIMP |
+//! | dynamic updates | NOTIMP: records change with the configuration |
+//! | geography, topology, round-trip times as a selection | refused at load: `ordered`, `weighted`, `round_robin`, `hash` are there |
+//! | EDNS client subnet | `ecs` is refused at load; the option in a query is ignored and not returned, as RFC 7871 has it for a server without it, so `hash` sees the resolver's address |
+//! | DNS over TLS, HTTPS or QUIC; DNS cookies; response rate limiting | refused at load; the cookie of a query is ignored |
+//! | recursion and forwarding | names outside all zones are REFUSED (EDE 20); an alias that leads out of the zones ends there |
+//!
+//! ## Scenarios
+//!
+//! | asked for | what happens |
+//! |---|---|
 //! | triggers | accepted; a fired trigger is journalled and shown as `not_delivered`, and nothing is made up later |
 //! | guards that run a query or ask a person | accepted; they *cannot tell*, so `on_timeout` decides at the deadline |
-//! | the peer link between sites | what another site would report is unknown |
-//! | configuration object by object, connections, outbox, request explanation in the REST interface; import of ns.conf; API tokens; NITRO; the dashboard | answered with 501, or a sentence and exit status 1 |
+//! | SQL, command and script checks; calendars of time windows (`cron`, `ics`) | refused at load |
+//! | the peer link between sites | `peer` and `peers` are refused at load; what another site would report is unknown |
+//!
+//! ## Management
+//!
+//! | asked for | what happens |
+//! |---|---|
+//! | configuration object by object: POST, PATCH and DELETE of the REST interface, `add`, `set`, `bind` of the shell | 501, or a sentence and exit status 1; `bascule apply` and PUT /api/v1/config replace the whole |
+//! | connections, outbox, approvals, request explanation, history, timeline in the REST interface; NITRO; the dashboard | 501 with a sentence |
+//! | `dry_run` of an act | 501, and nothing is done; POST /api/v1/config/diff compares a configuration |
+//! | import of ns.conf; API tokens; `explain request`; `explain dns --at`, and `at` in the REST interface | a sentence and exit status 1; 501 |
+//! | TLS on the management port; sessions and cookies | refused at load; 501. HTTP Basic is there: keep it on loopback, or behind a proxy that ends TLS |
+//! | a pair of boxes with one address (HA) | each box is on its own; two sites meet in DNS |
+//! | a journal whose end was cut off by somebody who may write the file | what is left is a whole chain, so `replay` cannot see it. Entries that were changed or taken out before the end are found. Note the number and hash of the last entry elsewhere to be sure of the end |
