@@ -25,8 +25,11 @@ use crate::model::time::{Tick, micros};
 use crate::snapshot::Cell;
 use member::Plane;
 
-/// Client connections of the process at most; fewer where the limit of open files says so (a connection may need two).
+/// Client connections of the process at most; fewer where the limit of open files says so.
 const CONNECTIONS_MAX: usize = 100_000;
+
+/// Idle connections to servers of the process at most.
+const POOLED_MAX: usize = 4096;
 
 /// Open files left to listeners, probes, administration and DNS.
 const FILES_RESERVED: usize = 256;
@@ -53,6 +56,15 @@ pub(crate) struct Shared {
     origin: Instant,
 }
 
+/// What the limit of open files is spent on. A client connection may need two; an idle connection to a server is nobody's
+/// and needs one, so it comes out of the same limit: without that a full pool and full connections would leave no file
+/// for a probe or an accept.
+#[derive(Debug, PartialEq, Eq)]
+struct Budget {
+    connections: usize,
+    pooled: usize,
+}
+
 /// An open client connection; counted until dropped.
 pub(crate) struct Open(Arc<Shared>);
 
@@ -63,12 +75,13 @@ impl Dataplane {
     pub async fn start(cell: Arc<Cell>, observations: mpsc::Sender<Observation>) -> Dataplane {
         let (drain, drain_seen) = watch::channel(false);
         let (kill, kill_seen) = watch::channel(false);
+        let budget = Budget::of(open_files_max());
         let shared = Arc::new(Shared {
             plane: Plane { cell, observations },
-            l7: l7::Engine::new(),
+            l7: l7::Engine::new(budget.pooled),
             drain: drain_seen,
             kill: kill_seen,
-            connections: Arc::new(Semaphore::new(connections_max())),
+            connections: Arc::new(Semaphore::new(budget.connections)),
             open: AtomicUsize::new(0),
             idle: Notify::new(),
             origin: Instant::now(),
@@ -112,6 +125,19 @@ impl Dataplane {
     }
 }
 
+// === impl Budget ===
+
+impl Budget {
+    /// A quarter of what is not reserved goes to idle connections (4096 at most), the rest to
+    /// connections of clients. A limit below the reserve still serves, with little.
+    fn of(open_files: Option<usize>) -> Budget {
+        let Some(files) = open_files else { return Budget { connections: CONNECTIONS_MAX, pooled: POOLED_MAX } };
+        let files = files.saturating_sub(FILES_RESERVED.min(files / 2));
+        let pooled = (files / 4).clamp(1, POOLED_MAX);
+        Budget { connections: (files.saturating_sub(pooled) / 2).clamp(16, CONNECTIONS_MAX), pooled }
+    }
+}
+
 // === impl Shared ===
 
 impl Shared {
@@ -151,9 +177,9 @@ pub(crate) fn reset_on_close(stream: &TcpStream) {
     let _ = socket2::SockRef::from(stream).set_linger(Some(Duration::ZERO));
 }
 
-fn connections_max() -> usize {
-    let files = std::fs::read_to_string("/proc/self/limits").ok().and_then(|limits| open_files(&limits));
-    files.map_or(CONNECTIONS_MAX, |files| (files.saturating_sub(FILES_RESERVED) / 2).clamp(16, CONNECTIONS_MAX))
+/// `None` where unlimited, or not to be found out.
+fn open_files_max() -> Option<usize> {
+    std::fs::read_to_string("/proc/self/limits").ok().and_then(|limits| open_files(&limits))
 }
 
 /// The soft limit of open files in the text of `/proc/self/limits`; `None` where unlimited.
@@ -164,6 +190,19 @@ fn open_files(limits: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
+    use super::Budget;
+
+    #[test]
+    fn connections_and_idle_ones_to_servers_together_stay_below_the_limit_of_open_files() {
+        for files in [64, 256, 1024, 4096, 65_536, 1_048_576] {
+            let Budget { connections, pooled } = Budget::of(Some(files));
+            assert!(2 * connections + pooled < files, "{files}: {connections} and {pooled}");
+            assert!(connections >= 16 && pooled >= 1, "{files}");
+        }
+        assert_eq!(Budget::of(Some(256)), Budget { connections: 48, pooled: 32 });
+        assert_eq!(Budget::of(None), Budget { connections: 100_000, pooled: 4096 });
+    }
+
     #[test]
     fn the_limit_of_open_files_is_read_from_proc() {
         let text = "Limit  Soft Limit  Hard Limit  Units\nMax open files            1024                 524288               files\n";

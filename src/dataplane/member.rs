@@ -270,6 +270,11 @@ impl Serving {
         self.active.as_ref().expect("taken in drop only").service()
     }
 
+    /// Whether [`flushed`](Self::flushed) would resolve at once.
+    pub fn is_flushed(&self) -> bool {
+        self.service_flush.borrow().has_changed() || self.vserver_flush.borrow().has_changed()
+    }
+
     /// Resolves when this work must end (`downStateFlush`). Owns what it waits on.
     pub fn flushed(&self) -> impl Future<Output = ()> + Send + 'static {
         let (mut service, mut vserver) = (self.service_flush.clone(), self.vserver_flush.clone());

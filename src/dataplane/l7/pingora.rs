@@ -20,8 +20,6 @@ use hooks::Hooks;
 
 /// Tries of one request at most, first one included. The hooks stop much earlier, by time.
 const TRIES_MAX: usize = 64;
-/// Idle connections to servers, over all services.
-const POOL_SIZE: usize = 4096;
 
 pub(crate) struct Engine {
     proxy: Arc<HttpProxy<Hooks>>,
@@ -30,10 +28,11 @@ pub(crate) struct Engine {
 // === impl Engine ===
 
 impl Engine {
-    pub(crate) fn new() -> Engine {
+    /// `pooled`: idle connections to servers at most, over all services; beyond that the oldest is closed.
+    pub(crate) fn new(pooled: usize) -> Engine {
         let conf = ServerConf {
             max_retries: TRIES_MAX,
-            upstream_keepalive_pool_size: POOL_SIZE,
+            upstream_keepalive_pool_size: pooled,
             threads: 1,
             ..ServerConf::default()
         };

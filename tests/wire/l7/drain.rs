@@ -1,38 +1,48 @@
 //! Ends: of services, of VIPs, of the process.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bascule::model::event::Observation;
+use bascule::model::service::Protocol::Http;
+use bascule::model::service::Service;
 use bascule::model::state::ServiceState;
+use bascule::model::vserver::Method;
+use parking_lot::Mutex;
 use tokio::io::AsyncWriteExt;
-use tokio::net::TcpStream;
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::Semaphore;
 
 use super::{one, one_world};
-use crate::world::{PATIENT, Server, World, body, connect, eventually, get, read_all, read_answer, read_request};
+use crate::world::{PATIENT, Plan, Server, World, body, connect, eventually, get, read_all, read_answer, read_request};
 
 /// Answers a request for each permit.
 async fn held() -> (Server, Arc<Semaphore>) {
     let gate = Arc::new(Semaphore::new(0));
     let answers = Arc::clone(&gate);
-    let server = Server::each(move |mut stream| {
-        let answers = Arc::clone(&answers);
+    let seen: Arc<Mutex<Vec<u8>>> = Arc::default();
+    let record = Arc::clone(&seen);
+    let mut server = Server::each(move |mut stream| {
+        let (answers, record) = (Arc::clone(&answers), Arc::clone(&record));
         async move {
-            while read_request(&mut stream).await.is_some() {
+            while let Some(request) = read_request(&mut stream).await {
+                record.lock().extend_from_slice(request.as_bytes());
                 answers.acquire().await.unwrap().forget();
                 let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na").await;
             }
         }
     })
     .await;
+    server.seen = seen;
     (server, gate)
 }
 
-async fn asked(world: &World) -> TcpStream {
+async fn asked(world: &World, server: &Server) -> TcpStream {
+    let before = server.seen().len();
     let mut client = connect(world.vip("web")).await;
     client.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
-    eventually("the request is there", || world.active("a") == 1).await;
+    eventually("the request is there", || server.seen().len() > before).await;
     client
 }
 
@@ -40,7 +50,7 @@ async fn asked(world: &World) -> TcpStream {
 async fn a_draining_service_finishes_what_it_has_and_says_when_it_is_idle() {
     let (server, gate) = held().await;
     let mut world = one_world(&server).await;
-    let mut client = asked(&world).await;
+    let mut client = asked(&world, &server).await;
     world.state("a", ServiceState::Trofs).await;
     gate.add_permits(1);
     assert_eq!(body(&read_answer(&mut client).await), "a");
@@ -52,7 +62,7 @@ async fn a_draining_service_finishes_what_it_has_and_says_when_it_is_idle() {
 async fn a_flush_ends_requests_in_flight_and_pooled_connections() {
     let (server, gate) = held().await;
     let mut world = one_world(&server).await;
-    let mut client = asked(&world).await;
+    let mut client = asked(&world, &server).await;
     world.state("a", ServiceState::Down).await;
     assert_eq!(read_all(&mut client).await, "");
     eventually("nothing is active", || world.active("a") == 0).await;
@@ -61,12 +71,39 @@ async fn a_flush_ends_requests_in_flight_and_pooled_connections() {
     assert_eq!(body(&get(world.vip("web"), "/", "").await), "a");
 }
 
+/// A server whose queue of connections is full: the next one is neither taken nor refused.
+async fn unanswering() -> ((TcpListener, TcpStream), SocketAddr) {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let listener = socket.listen(0).unwrap();
+    let at = listener.local_addr().unwrap();
+    let waiting = connect(at).await;
+    ((listener, waiting), at)
+}
+
+#[tokio::test]
+async fn a_request_whose_member_goes_down_while_it_is_being_reached_goes_to_another() {
+    let ((listener, _waiting), silent) = unanswering().await;
+    let b = Server::http("b").await;
+    let patience = |s: &mut Service| s.settings.connect_timeout = Duration::from_secs(15);
+    let plan = Plan::default().service("a", Http, silent).with_service(patience).service("b", Http, b.at);
+    let mut world = World::start(plan.vserver("web", Http, &["a", "b"]).with(|v| v.method = Method::RoundRobin)).await;
+    let mut client = connect(world.vip("web")).await;
+    client.write_all(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello").await.unwrap();
+    eventually("a is being reached", || world.active("a") == 1).await;
+    world.state("a", ServiceState::Down).await;
+    // Room again: the kernel's next try succeeds, on a member that is down by now.
+    let (_first, _) = listener.accept().await.unwrap();
+    assert_eq!(body(&read_answer(&mut client).await), "b");
+    assert_eq!(world.active("a"), 0);
+}
+
 #[tokio::test]
 async fn without_down_state_flush_what_is_in_flight_finishes() {
     let (server, gate) = held().await;
     let plan = one(&server).with_service(|s| s.settings.down_state_flush = false).with(|v| v.down_state_flush = false);
     let mut world = World::start(plan).await;
-    let mut client = asked(&world).await;
+    let mut client = asked(&world, &server).await;
     world.state("a", ServiceState::Down).await;
     gate.add_permits(1);
     assert_eq!(body(&read_answer(&mut client).await), "a");
@@ -103,7 +140,7 @@ async fn the_drain_of_the_process_closes_idle_connections_at_once_and_answers_th
     idle.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
     assert_eq!(body(&read_answer(&mut idle).await), "a");
     let mut fresh = connect(vip).await;
-    let mut busy = asked(&world).await;
+    let mut busy = asked(&world, &server).await;
     let drain = tokio::spawn(world.plane.take().unwrap().drain(Duration::from_secs(60)));
     assert_eq!(read_all(&mut idle).await, "");
     assert_eq!(read_all(&mut fresh).await, "");
@@ -118,7 +155,7 @@ async fn the_drain_of_the_process_closes_idle_connections_at_once_and_answers_th
 async fn the_limit_of_a_drain_is_kept() {
     let (server, _gate) = held().await;
     let mut world = one_world(&server).await;
-    let mut busy = asked(&world).await;
+    let mut busy = asked(&world, &server).await;
     let plane = world.plane.take().unwrap();
     tokio::time::timeout(PATIENT, plane.drain(Duration::from_millis(100))).await.unwrap();
     assert_eq!(read_all(&mut busy).await, "");
@@ -128,7 +165,7 @@ async fn the_limit_of_a_drain_is_kept() {
 async fn a_removed_vip_answers_what_is_in_flight_where_it_is_not_flushed() {
     let (server, gate) = held().await;
     let mut world = World::start(one(&server).with(|v| v.down_state_flush = false)).await;
-    let mut client = asked(&world).await;
+    let mut client = asked(&world, &server).await;
     world.model.vservers.clear();
     world.publish().await;
     gate.add_permits(1);

@@ -1,9 +1,9 @@
 //! One request, from its head to its log line: where pingora asks, policy and selection answer.
 //!
 //! A request that finds no member is answered 503 before pingora looks for one, so that the client's connection stays
-//! of use. A member that cannot be reached is passed over, whatever the method, as nothing was sent; one that fails
-//! before its answer began is passed over for idempotent requests whose body can be sent again. What is left after that
-//! is 502, or 504 where time ran out.
+//! of use. A member that cannot be reached, or goes down while it is being reached, is passed over, whatever the method,
+//! as nothing was sent; one that fails before its answer began is passed over for idempotent requests whose body can be
+//! sent again. What is left after that is 502, or 504 where time ran out.
 
 mod answer;
 mod ctx;
@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use pingora_core::protocols::Digest;
 use pingora_core::upstreams::peer::HttpPeer;
 use pingora_error::{Error, ErrorSource, ErrorType, Result};
 use pingora_http::{RequestHeader, ResponseHeader};
@@ -116,6 +117,21 @@ impl ProxyHttp for Hooks {
         Ok(Box::new(chosen.peer(ctx.upgrade)))
     }
 
+    async fn connected_to_upstream(
+        &self,
+        _session: &mut Session,
+        _reused: bool,
+        _peer: &HttpPeer,
+        _fd: std::os::fd::RawFd,
+        _digest: Option<&Digest>,
+        ctx: &mut Ctx,
+    ) -> Result<()> {
+        if ctx.reached() {
+            return Ok(());
+        }
+        Err(Error::explain(ErrorType::ConnectError, "the member went down while it was being reached").into_up())
+    }
+
     async fn upstream_request_filter(
         &self,
         session: &mut Session,
@@ -210,6 +226,12 @@ impl ProxyHttp for Hooks {
         ctx: &mut Ctx,
         reused: bool,
     ) -> Box<Error> {
+        if !ctx.reached {
+            // Nothing was sent, whatever the method.
+            ctx.pass_over();
+            error.set_retry(ctx.may_try_again() && self.another(ctx));
+            return error;
+        }
         let repeatable = session.req_header().method.is_idempotent()
             && !session.as_ref().retry_buffer_truncated()
             && session.response_written().is_none()

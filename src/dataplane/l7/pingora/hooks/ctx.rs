@@ -24,6 +24,8 @@ pub(in crate::dataplane::l7::pingora) struct Ctx {
     pub link: Option<Arc<Link>>,
     began: Instant,
     pub chosen: Option<Chosen>,
+    /// The chosen one has a connection for this request, and did not go down while it was made.
+    pub reached: bool,
     /// Services that could not be reached, or failed.
     pub tried: Vec<Name>,
     /// Failures after the request was sent.
@@ -48,6 +50,7 @@ impl Ctx {
             link: None,
             began: Instant::now(),
             chosen: None,
+            reached: false,
             tried: Vec::new(),
             resends: 0,
             interim: 0,
@@ -64,6 +67,7 @@ impl Ctx {
     pub fn choose(&mut self, link: &Link, snapshot: Arc<Snapshot>, session: &Session) -> bool {
         // The work on a member that was tried before ends here.
         self.release();
+        self.reached = false;
         let cookies: Vec<&str> =
             session.req_header().headers.get_all("cookie").iter().filter_map(|v| v.to_str().ok()).collect();
         let value_of = |name: &str| cookies.iter().find_map(|field| cookie::find(field, name)).map(str::to_owned);
@@ -77,8 +81,19 @@ impl Ctx {
         let Some((snapshot, choice, serving)) = acquire(&link.shared.plane, snapshot, &link.vserver, &wanted) else {
             return false;
         };
-        link.serve(serving.flushed());
         self.chosen = Some(Chosen { snapshot, choice, serving });
+        true
+    }
+
+    /// The member is reached: from here on its flush ends the request. One that came while it was being reached does
+    /// not, as nothing was sent yet. `false`: it came; another member is to be tried.
+    pub fn reached(&mut self) -> bool {
+        let (Some(link), Some(chosen)) = (&self.link, &self.chosen) else { return false };
+        if chosen.serving.is_flushed() {
+            return false;
+        }
+        link.serve(chosen.serving.flushed());
+        self.reached = true;
         true
     }
 
