@@ -116,7 +116,7 @@ pub fn socket(text: &str) -> Result<SocketAddr, String> {
     Err(match text.parse::<IpAddr>() {
         Ok(IpAddr::V4(_)) => format!("`{text}` has no port; write `{text}:80`"),
         Ok(IpAddr::V6(_)) => format!("`{text}` has no port; write `[{text}]:80`"),
-        Err(_) => format!("`{text}` is not an address and port such as `192.0.2.1:80`"),
+        Err(_) => format!("`{}` is not an address and port such as `192.0.2.1:80`", without_userinfo(text)),
     })
 }
 
@@ -157,7 +157,7 @@ pub fn host(text: &str) -> Result<Host, String> {
     if bare.len() <= 253 && bare.split('.').all(label) && !numeric {
         return Ok(Host::Name(text.into()));
     }
-    Err(format!("`{text}` is neither an IP address nor a host name"))
+    Err(format!("`{}` is neither an IP address nor a host name", without_userinfo(text)))
 }
 
 /// `200`, `"200"`, `"200-204"`
@@ -361,6 +361,7 @@ mod tests {
         }
         for secret in ["http://u:pw@a/", "ftp://u:pw@a/", "u:pw@a", "http://u:pw@a/ b"] {
             assert!(!url(secret).unwrap_err().contains("pw"), "{secret}");
+            assert!(!host(secret).unwrap_err().contains("pw"), "{secret}");
         }
     }
 

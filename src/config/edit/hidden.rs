@@ -1,5 +1,5 @@
 //! What only those who may change a configuration see of it: hashes of passwords, which can be tried at leisure, and
-//! the values of header fields, where tokens stand, and users and passwords within addresses.
+//! the values of header fields and bodies of requests, where tokens stand, and users, passwords and queries of addresses.
 
 use toml_edit::{Item, TableLike, Value as Toml};
 
@@ -25,7 +25,7 @@ pub fn redact(text: &str) -> Result<String, String> {
 
 fn hide(table: &mut dyn TableLike, hidden: bool) {
     for (key, item) in table.iter_mut() {
-        let hidden = hidden || KEYS.contains(&key.get());
+        let hidden = hidden || KEYS.contains(&key.get()) || key.get() == "body";
         match item {
             Item::None => {}
             Item::Table(table) => hide(table, hidden),
@@ -40,9 +40,26 @@ fn hide_value(value: &mut Toml, hidden: bool) {
         Toml::InlineTable(table) => hide(table, hidden),
         Toml::Array(items) => items.iter_mut().for_each(|item| hide_value(item, hidden)),
         _ if hidden => *value = HIDDEN.into(),
-        Toml::String(text) if carries_credentials(text.value()) => *value = without_userinfo(text.value()).into(),
+        Toml::String(text) => {
+            if let Some(shown) = address_without_secrets(text.value()) {
+                *value = shown.into();
+            }
+        }
         _ => {}
     }
+}
+
+/// An address without credentials and without its query, where keys stand; `None`: nothing of it is hidden.
+fn address_without_secrets(text: &str) -> Option<String> {
+    let (base, query) = match text.split_once('?') {
+        Some((base, _)) if base.contains("://") => (base, "?…"),
+        _ => (text, ""),
+    };
+    let credentials = carries_credentials(base);
+    (credentials || !query.is_empty()).then(|| {
+        let base = if credentials { without_userinfo(base) } else { base.to_owned() };
+        base + query
+    })
 }
 
 /// `scheme://user:password@host`, and Oracle's `user/password@host`.
@@ -58,10 +75,13 @@ mod tests {
     #[test]
     fn credentials_within_addresses_are_hidden() {
         let text = "[trigger.t]\ndsn = \"postgresql://u:p@db/x\"\n[query.q]\ndsn = \"gtm/pw@db:1521/X\"\n\
-                    [zone.z]\nmail = \"ops@example.test\"\n";
+                    [zone.z]\nmail = \"ops@example.test\"\n\
+                    [trigger.h]\nuri = \"https://a.test/b?key=x\"\nbody = \"token x\"\n";
         let table: toml::Table = redact(text).unwrap().parse().unwrap();
         assert_eq!(table["trigger"]["t"]["dsn"].as_str(), Some("postgresql://…@db/x"));
         assert_eq!(table["query"]["q"]["dsn"].as_str(), Some("…@db:1521/X"));
+        assert_eq!(table["trigger"]["h"]["uri"].as_str(), Some("https://a.test/b?…"));
+        assert_eq!(table["trigger"]["h"]["body"].as_str(), Some(HIDDEN));
         assert_eq!(table["zone"]["z"]["mail"].as_str(), Some("ops@example.test"));
     }
 

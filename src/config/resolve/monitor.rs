@@ -233,7 +233,8 @@ fn request(report: &mut Report, object: &Object<'_>, key: &str, default: &str) -
         object.wrong(report, key, format!("{why}; write `GET /path`"));
     }
     if !path.starts_with('/') && path != "*" || path.bytes().any(|b| b <= b' ' || b == 0x7f) {
-        object.wrong(report, key, format!("`{path}` is not a path; write `GET /path`"));
+        let shown = values::without_userinfo(path);
+        object.wrong(report, key, format!("`{shown}` is not a path; write `GET /path`"));
     }
     let mut headers = match object.get("custom_headers") {
         Some(Node { value: Value::Text(lines), .. }) => header_lines(report, object, lines),
@@ -251,11 +252,13 @@ fn header_lines(
 ) -> Vec<(crate::model::id::Name, crate::model::id::Name)> {
     let lines = lines.replace("\\r", "\r").replace("\\n", "\n");
     let mut headers = Vec::new();
-    for line in lines.split(['\r', '\n']).filter(|line| !line.trim().is_empty()) {
+    let lines = lines.split(['\r', '\n']).filter(|line| !line.trim().is_empty());
+    for (number, line) in (1..).zip(lines) {
         let parts = line.split_once(':').map(|(name, value)| (name.trim(), value.trim()));
         match parts.filter(|(name, value)| object::header(name, value).is_ok()) {
             Some((name, value)) => headers.push((name.into(), value.into())),
-            None => object.wrong(report, "custom_headers", format!("`{line}` is not `Name: value`")),
+            // Without the line: a token may stand in it.
+            None => object.wrong(report, "custom_headers", format!("line {number} is not `Name: value`")),
         }
     }
     headers
