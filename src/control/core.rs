@@ -391,13 +391,4 @@ impl Core {
             self.dirty = true;
         }
     }
-
-    fn end_if_due(&mut self, now: Now) {
-        if let Some(since) = self.stopping
-            && (self.durable_through + 1 == self.next_order || now.tick >= since + DISK_PATIENCE)
-        {
-            self.refuse_everything();
-            self.outputs.push(Output::Stopped);
-        }
-    }
 }

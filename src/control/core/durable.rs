@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::{CUT_EVERY, Core, Output};
+use super::{CUT_EVERY, Core, DISK_PATIENCE, Output};
 use crate::config::values::without_userinfo;
 use crate::control::Event;
 use crate::control::disk::{Order, Report, ToDisk, WAITING_ENTRIES_MOST, lost_text, shed};
@@ -130,6 +130,15 @@ impl Core {
     pub(super) fn durable_now(&mut self, now: Now) {
         self.release_durable();
         self.carry_out_durable(now);
+    }
+
+    pub(super) fn end_if_due(&mut self, now: Now) {
+        if let Some(since) = self.stopping
+            && (self.durable_through + 1 == self.next_order || now.tick >= since + DISK_PATIENCE)
+        {
+            self.refuse_everything();
+            self.outputs.push(Output::Stopped);
+        }
     }
 
     pub(super) fn cut_if_due(&mut self, now: Now) {
