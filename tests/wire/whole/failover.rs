@@ -146,8 +146,8 @@ fn the_answer_changes_within_fifty_milliseconds_of_the_deciding_probe_result() {
         }
     }
     delays_ms.sort_unstable();
-    // The lower quartile: what is measured here holds this test's own polls and every other test on the machine, too.
-    assert!(delays_ms[delays_ms.len() / 4] <= 50, "milliseconds from result to answer: {delays_ms:?}");
+    // The median, since a busy machine may keep a single poll waiting; alone on two cores all of them are below 10 ms.
+    assert!(delays_ms[delays_ms.len() / 2] <= 50, "milliseconds from result to answer: {delays_ms:?}");
 }
 
 #[test]
