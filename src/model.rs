@@ -1,17 +1,22 @@
 //! L0, nouns: the validated, resolved intention. A [`Model`] cannot be wrong: every reference is an id of its own
 //! tables, every number is in range, no chain or scenario loops. `config` makes it from text and prints it back.
 
+pub mod balancing;
 pub mod check;
 pub mod condition;
+pub mod ending;
 pub mod event;
 pub mod fault;
 pub mod id;
+pub mod limit;
 pub mod net;
+pub mod persistence;
 pub mod rule;
 pub mod scenario;
 pub mod service;
 pub mod state;
 pub mod time;
+pub mod tls;
 pub mod vserver;
 pub mod zone;
 
@@ -21,12 +26,14 @@ use std::time::Duration;
 use check::{Check, Monitor};
 use condition::Term;
 use id::{
-    CheckId, CriterionId, DatacenterId, GroupId, Kind, MonitorId, Name, QueryId, RuleId, ScenarioId, ServerId,
-    ServiceId, SwitchId, TimeWindowId, TriggerId, VserverId, WatchedId,
+    CertificateId, CheckId, CriterionId, DatacenterId, GroupId, Kind, LbGroupId, MonitorId, Name, QueryId, RuleId,
+    ScenarioId, ServerId, ServiceId, SwitchId, TimeWindowId, TriggerId, VserverId, WatchedId,
 };
+use persistence::LbGroup;
 use rule::{Criterion, Rule};
 use scenario::{Datacenter, Pair, Query, Scenario, Secret, Switch, TimeWindow, Trigger};
 use service::{Server, Service, ServiceGroup};
+use tls::Certificate;
 use vserver::Vserver;
 use zone::{Dns, Zone};
 
@@ -44,6 +51,8 @@ pub struct Model {
     pub services: Vec<Service>,
     pub groups: Vec<ServiceGroup>,
     pub vservers: Vec<Vserver>,
+    pub lb_groups: Vec<LbGroup>,
+    pub certificates: Vec<Certificate>,
     pub criteria: Vec<Criterion>,
     pub rules: Vec<Rule>,
     pub time_windows: Vec<TimeWindow>,
@@ -138,6 +147,8 @@ impl Model {
             services: Vec::new(),
             groups: Vec::new(),
             vservers: Vec::new(),
+            lb_groups: Vec::new(),
+            certificates: Vec::new(),
             criteria: Vec::new(),
             rules: Vec::new(),
             time_windows: Vec::new(),
@@ -161,6 +172,8 @@ impl Model {
         service_id, services, ServiceId;
         group_id, groups, GroupId;
         vserver_id, vservers, VserverId;
+        lb_group_id, lb_groups, LbGroupId;
+        certificate_id, certificates, CertificateId;
         criterion_id, criteria, CriterionId;
         rule_id, rules, RuleId;
         time_window_id, time_windows, TimeWindowId;

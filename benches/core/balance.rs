@@ -1,7 +1,7 @@
 //! Choosing a member.
 
 use bascule::balance::select::{Candidate, select};
-use bascule::model::vserver::Method;
+use bascule::model::balancing::Method;
 use criterion::Criterion;
 
 pub fn bench(c: &mut Criterion) {

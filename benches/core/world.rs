@@ -77,9 +77,8 @@ pub fn services(services: usize) -> Arc<Model> {
     model.vservers = (0..services / 10)
         .map(|v| {
             let mut vserver = Vserver::new(format!("v{v:07}"), Protocol::Http);
-            vserver.members =
-                (0..10).map(|i| Member { service: ServiceId::from_index(v * 10 + i), weight: 1 }).collect();
-            vserver.services = vserver.members.iter().map(|m| (m.service, m.weight)).collect();
+            vserver.members = (0..10).map(|i| Member::new(ServiceId::from_index(v * 10 + i))).collect();
+            vserver.services = vserver.members.clone();
             vserver
         })
         .collect();

@@ -8,7 +8,7 @@
 //! these times (ties in the order of the members). So every cycle of Σ weights choices holds exactly the weights, and
 //! the turns of a heavy member are spread instead of coming in a row.
 
-use crate::model::vserver::Method;
+use crate::model::balancing::Method;
 
 /// A member that may be chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +25,8 @@ pub struct Candidate {
 pub fn select(method: Method, candidates: &[Candidate], cursor: u64) -> Option<u32> {
     match method {
         Method::RoundRobin => round_robin(candidates.iter().copied(), cursor),
-        Method::LeastConnection => least_connection(candidates, cursor),
+        // No configuration names the others yet.
+        _ => least_connection(candidates, cursor),
     }
 }
 

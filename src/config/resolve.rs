@@ -92,6 +92,8 @@ pub fn resolve(report: &mut Report, document: &Table, files: &dyn Files) -> Mode
         services,
         groups,
         vservers,
+        lb_groups: Vec::new(),
+        certificates: Vec::new(),
         criteria,
         rules,
         time_windows,

@@ -8,10 +8,11 @@ use crate::model::Model;
 use crate::model::condition::Truth;
 use crate::model::event::{Act, AdminIntent, AdminTarget};
 use crate::model::id::{Kind, Name, ObjectRef, ScenarioId, ServiceId, VserverId};
+use crate::model::limit::SpilloverMethod;
+use crate::model::persistence::PersistenceKind;
 use crate::model::scenario::{Direction, Mode};
 use crate::model::state::{NewClients, OverrideKey, ServiceState, Slot, StateView, VserverState};
 use crate::model::time::{Now, Wall};
-use crate::model::vserver::{PersistenceKind, Spillover};
 
 /// Ten years: no drain and no expiry is meant to last longer, and times stay within what RFC 3339 can write.
 const FUTURE_MOST: Duration = Duration::from_secs(10 * 365 * 86_400);
@@ -138,7 +139,7 @@ fn last_members(world: Against<'_>, services: &[ServiceId], delayed: bool, grace
         }
         let takes = format!("this takes the last UP member of vserver {}", vserver.name);
         let backup = usable_backup(world, VserverId::from_index(index));
-        let spills = matches!(vserver.spillover, Some(Spillover::Health { .. }));
+        let spills = vserver.spillover.as_ref().is_some_and(|s| matches!(s.method, SpilloverMethod::Health { .. }));
         warnings.push(match (drains, backup) {
             (true, Some(backup)) if spills => format!("{takes}: new clients go to its backup {backup} by spillover"),
             (true, Some(backup)) => format!(

@@ -18,9 +18,9 @@ use crate::balance::select::{Candidate, select};
 use crate::model::event::Observation;
 use crate::model::id::{Name, ServiceId, VserverId};
 use crate::model::net::Network;
+use crate::model::persistence::{Persistence, PersistenceKind};
 use crate::model::state::{NewClients, ServiceState, VserverState};
 use crate::model::time::Tick;
-use crate::model::vserver::{Persistence, PersistenceKind};
 use crate::snapshot::live::Active;
 use crate::snapshot::{Cell, Snapshot};
 
@@ -134,9 +134,9 @@ fn persistent(snapshot: &Snapshot, id: VserverId, wanted: &Wanted<'_>) -> Option
     if entry.state != VserverState::Up {
         return None;
     }
-    let Persistence { kind, timeout } = vserver.persistence.as_ref()?;
+    let Persistence { kind, timeout, prefix_v4, prefix_v6, .. } = vserver.persistence.as_ref()?;
     let (position, service, address) = match kind {
-        PersistenceKind::SourceIp { prefix_v4, prefix_v6 } => {
+        PersistenceKind::SourceIp => {
             let client = Network::truncate(wanted.client, *prefix_v4, *prefix_v6);
             let mut table = entry.live.persistence.lock();
             let name = if wanted.dry {
@@ -147,7 +147,7 @@ fn persistent(snapshot: &Snapshot, id: VserverId, wanted: &Wanted<'_>) -> Option
             let service = snapshot.model.service_id(&name)?;
             members(snapshot, id).find(|&(_, s, _)| s == service)?
         }
-        PersistenceKind::CookieInsert { cookie: name } => {
+        PersistenceKind::CookieInsert { cookie: name, .. } => {
             let text = match name {
                 Some(name) => (wanted.cookie)(name)?,
                 None => (wanted.cookie)(&cookie::name(&vserver.name))?,
@@ -161,6 +161,8 @@ fn persistent(snapshot: &Snapshot, id: VserverId, wanted: &Wanted<'_>) -> Option
                 })?,
             }
         }
+        // No configuration names the others yet.
+        _ => return None,
     };
     let honoured = honours(snapshot.services[service.index()].state, vserver.trofs_persistence);
     let free = honoured && is_free(snapshot, service, wanted.tried);
@@ -186,7 +188,7 @@ fn by_method(snapshot: &Snapshot, id: VserverId, wanted: &Wanted<'_>) -> Option<
     }
     let cursor = &entry.live.cursor;
     let cursor = if wanted.dry { cursor.load(Ordering::Relaxed) } else { cursor.fetch_add(1, Ordering::Relaxed) };
-    let position = select(vserver.method, &candidates, cursor)?;
+    let position = select(vserver.balancing.method, &candidates, cursor)?;
     let service = vserver.members[position as usize].service;
     let address = snapshot.services[service.index()].address?;
     Some(Choice { serving: id, position, service, address, persistent: false })
@@ -232,7 +234,7 @@ fn remember(snapshot: &Snapshot, choice: Choice, wanted: &Wanted<'_>) {
     if choice.persistent {
         return;
     }
-    if let Some(Persistence { kind: PersistenceKind::SourceIp { prefix_v4, prefix_v6 }, timeout }) =
+    if let Some(Persistence { kind: PersistenceKind::SourceIp, timeout, prefix_v4, prefix_v6, .. }) =
         &snapshot.model.vserver(choice.serving).persistence
     {
         let client = Network::truncate(wanted.client, *prefix_v4, *prefix_v6);

@@ -45,8 +45,9 @@ pub use facet::facet;
 
 use crate::model::condition::Truth;
 use crate::model::id::VserverId;
+use crate::model::limit::SpilloverMethod;
 use crate::model::state::{NewClients, ServiceState, VserverState};
-use crate::model::vserver::{Spillover, Vserver};
+use crate::model::vserver::Vserver;
 
 /// What the state of one vserver depends on, besides its own definition.
 #[derive(Clone, Copy, Debug)]
@@ -118,9 +119,9 @@ pub fn new_clients(chain: &[Link]) -> NewClients {
 /// Whether spillover by health sends new clients to the backup. Rounding the percentage down loses nothing: ⌊x⌋ < n
 /// exactly where x < n.
 pub fn spills_by_health(vserver: &Vserver, health_percent: u8) -> bool {
-    match vserver.spillover {
-        Some(Spillover::Health { threshold }) => health_percent < threshold,
-        None => false,
+    match vserver.spillover.as_ref().map(|s| &s.method) {
+        Some(SpilloverMethod::Health { threshold }) => health_percent < *threshold,
+        Some(_) | None => false,
     }
 }
 

@@ -40,6 +40,10 @@ ids! {
     GroupId,
     /// In `Model::vservers`.
     VserverId,
+    /// In `Model::certificates`.
+    CertificateId,
+    /// In `Model::lb_groups`.
+    LbGroupId,
     /// In `Model::criteria`.
     CriterionId,
     /// In `Model::rules`.

@@ -1,10 +1,10 @@
-//! Traffic rules: what an ADC vserver does with a request before it balances it.
+//! Traffic rules: what a vserver does with a request before it balances it, and with the answer before it goes out.
 
 use super::condition::Condition;
-use super::id::{Name, VserverId};
+use super::id::{GroupId, Name, ServiceId, VserverId};
 use super::net::Network;
 
-/// A named property of a request, referred to by id in the conditions of rules.
+/// A named property of a request or answer, referred to by id in the conditions of rules.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Criterion {
     pub name: Name,
@@ -21,8 +21,22 @@ pub enum CriterionTest {
     Method(Vec<Name>),
     /// A field with this name whose value passes the test (`None`: is present).
     Header { name: Name, test: Option<TextTest> },
+    /// A cookie with this name whose value passes the test (`None`: is present).
+    Cookie { name: Name, test: Option<TextTest> },
+    /// A parameter of the query with this name, percent-decoded once, whose value passes the test (`None`: is present).
+    Query { name: Name, test: Option<TextTest> },
     /// The client's address is in one of these networks.
     Client(Vec<Network>),
+    /// The VIP's port.
+    Port(Vec<u16>),
+    /// The server name of the TLS handshake, lower-cased. Also for SSL_BRIDGE and SSL_TCP.
+    Sni(TextTest),
+    /// The request came over TLS.
+    Tls,
+    /// Response phase only: the status is in one of these inclusive ranges.
+    Status(Vec<(u16, u16)>),
+    /// Response phase only: a field of the answer.
+    ResponseHeader { name: Name, test: Option<TextTest> },
 }
 
 /// Exactly one test.
@@ -32,12 +46,15 @@ pub enum TextTest {
     StartsWith(Name),
     EndsWith(Name),
     Contains(Name),
+    /// One of these (NetScaler's pattern set).
+    OneOf(Vec<Name>),
     /// Syntax of the crate `regex`; unanchored; linear time.
     Regex(Name),
 }
 
-/// The first rule by priority (then by name) whose condition is true acts. Terms are criteria and, with prefix or as
-/// checks, board terms.
+/// Rules are asked by priority, then by name. Each whose condition is true acts; the first whose action decides (routes,
+/// answers, refuses) ends the walk, edits and mirrors go on. Terms are criteria and, with prefix or as checks, board
+/// terms.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rule {
     /// Appears in log, `explain` and counters.
@@ -45,10 +62,19 @@ pub struct Rule {
     pub vserver: VserverId,
     /// Lower first. 1..=2147483647, unique within a vserver.
     pub priority: u32,
+    pub phase: Phase,
     pub when: Condition,
     /// For each group and term of `when`: where its board value stands (`None` for criteria).
     pub watched: Vec<Vec<Option<super::id::WatchedId>>>,
     pub action: Action,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Phase {
+    #[default]
+    Request,
+    /// Edits of the answer's fields and status only.
+    Response,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -59,4 +85,64 @@ pub enum Action {
     Reject,
     /// 301, 302, 303, 307 or 308. `{path}`, `{query}` and `{host}` in the location are replaced.
     Redirect { status: u16, location: Name },
+    /// Content switching: the request goes there instead of to the vserver's own members. Over TLS without HTTP
+    /// (SSL_BRIDGE, SSL_TCP) on criteria of the connection only.
+    Route(Route),
+    /// Fields, path and cookies are changed; the walk goes on.
+    Edit(Vec<Edit>),
+    /// A copy of `percent` of the requests goes to a vserver; its answers are dropped. The walk goes on.
+    Mirror { to: VserverId, percent: u8, body_limit: u64 },
+}
+
+/// Where a request goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Route {
+    Vserver(VserverId),
+    /// This service of the vserver's own members, while it is UP; else the rule does not act.
+    Service(ServiceId),
+    /// Only members of this group of the vserver's own, by its method; while none is UP the rule does not act.
+    Group(GroupId),
+}
+
+/// One change. Values may hold `{path}`, `{query}`, `{host}` and `{client}`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Edit {
+    /// All fields of this name are replaced by one.
+    Set {
+        name: Name,
+        value: Name,
+    },
+    /// One more field.
+    Add {
+        name: Name,
+        value: Name,
+    },
+    Remove {
+        name: Name,
+    },
+    /// Request: the path (without query) is replaced where it matches; `$1` … are the brackets.
+    Path {
+        pattern: Name,
+        to: Name,
+    },
+    /// Request: a cookie is removed before the server sees it. Response: `Set-Cookie` of this name is removed.
+    RemoveCookie {
+        name: Name,
+    },
+    /// Response: `Set-Cookie`.
+    SetCookie {
+        name: Name,
+        value: Name,
+    },
+    /// Response: the status.
+    Status(u16),
+}
+
+// === impl Action ===
+
+impl Action {
+    /// Whether the walk ends with it.
+    pub fn decides(&self) -> bool {
+        !matches!(self, Action::Edit(_) | Action::Mirror { .. })
+    }
 }

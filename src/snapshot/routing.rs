@@ -46,9 +46,16 @@ impl Routing {
 
 fn text_test(test: &CriterionTest) -> Option<&TextTest> {
     match test {
-        CriterionTest::Path(test) | CriterionTest::Host(test) => Some(test),
-        CriterionTest::Header { test, .. } => test.as_ref(),
-        CriterionTest::Method(_) | CriterionTest::Client(_) => None,
+        CriterionTest::Path(test) | CriterionTest::Host(test) | CriterionTest::Sni(test) => Some(test),
+        CriterionTest::Header { test, .. }
+        | CriterionTest::Cookie { test, .. }
+        | CriterionTest::Query { test, .. }
+        | CriterionTest::ResponseHeader { test, .. } => test.as_ref(),
+        CriterionTest::Method(_)
+        | CriterionTest::Client(_)
+        | CriterionTest::Port(_)
+        | CriterionTest::Tls
+        | CriterionTest::Status(_) => None,
     }
 }
 
@@ -57,6 +64,10 @@ fn compile(test: &TextTest) -> Option<Regex> {
         TextTest::Regex(text) => {
             RegexBuilder::new(text).size_limit(REGEX_SIZE_MAX_BYTES).dfa_size_limit(REGEX_SIZE_MAX_BYTES).build().ok()
         }
-        TextTest::Equals(_) | TextTest::StartsWith(_) | TextTest::EndsWith(_) | TextTest::Contains(_) => None,
+        TextTest::Equals(_)
+        | TextTest::StartsWith(_)
+        | TextTest::EndsWith(_)
+        | TextTest::Contains(_)
+        | TextTest::OneOf(_) => None,
     }
 }

@@ -56,12 +56,12 @@ pub fn model() -> Model {
     model.groups = vec![ServiceGroup {
         name: "spare".into(),
         settings: member.settings.clone(),
-        members: vec![GroupMember { name: "spare1".into(), service: ServiceId(0), weight: 2 }],
+        members: vec![GroupMember { name: "spare1".into(), service: ServiceId(0), weight: 2, order: 1 }],
     }];
     model.services = vec![member, web1, up(Service::new("web2", Protocol::Http, at(8002)))];
     let mut web = Vserver::new("web", Protocol::Http);
-    web.services = vec![(ServiceId(1), 3), (ServiceId(2), 1)];
-    web.members = vec![Member { service: ServiceId(1), weight: 3 }, Member { service: ServiceId(2), weight: 1 }];
+    web.services = vec![Member { weight: 3, ..Member::new(ServiceId(1)) }, Member::new(ServiceId(2))];
+    web.members = vec![Member { weight: 3, ..Member::new(ServiceId(1)) }, Member::new(ServiceId(2))];
     model.vservers = vec![web];
     model.switches = vec![Switch { name: "drill".into(), initial: false, maintenance_of: None }];
     model.scenarios = vec![scenario()];

@@ -4,10 +4,11 @@ use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use bascule::model::balancing::Method;
 use bascule::model::event::Observation;
+use bascule::model::persistence::{Persistence, PersistenceKind};
 use bascule::model::service::Protocol::Tcp;
 use bascule::model::state::ServiceState;
-use bascule::model::vserver::{Method, Persistence, PersistenceKind};
 use bascule::snapshot::live::Listening;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -97,7 +98,7 @@ async fn a_member_that_cannot_be_reached_is_passed_over_and_then_the_chain_serve
         .service("s", Tcp, spare.at)
         .vserver("db", Tcp, &["a", "b"])
         .backup("spare")
-        .with(|v| v.method = Method::RoundRobin)
+        .with(|v| v.balancing.method = Method::RoundRobin)
         .vserver("spare", Tcp, &["s"]);
     let mut world = World::start(plan).await;
     for _ in 0..4 {
@@ -174,9 +175,9 @@ async fn a_source_address_keeps_its_member_while_it_is_up_or_draining() {
     let (a, b) = (echo("a").await, echo("b").await);
     let plan =
         Plan::default().service("a", Tcp, a.at).service("b", Tcp, b.at).vserver("db", Tcp, &["a", "b"]).with(|v| {
-            v.method = Method::RoundRobin;
-            let kind = PersistenceKind::SourceIp { prefix_v4: 32, prefix_v6: 128 };
-            v.persistence = Some(Persistence { kind, timeout: Duration::from_secs(120) });
+            v.balancing.method = Method::RoundRobin;
+            let kind = PersistenceKind::SourceIp;
+            v.persistence = Some(Persistence::new(kind));
         });
     let mut world = World::start(plan).await;
     let first = name_of(&mut connect(world.vip("db")).await).await;

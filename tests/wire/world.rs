@@ -92,8 +92,8 @@ impl Plan {
         for Planned { mut vserver, members, backup } in self.vservers {
             for name in members {
                 let service = model.service_id(&name).unwrap();
-                vserver.services.push((service, 1));
-                vserver.members.push(Member { service, weight: 1 });
+                vserver.services.push(Member::new(service));
+                vserver.members.push(Member::new(service));
             }
             vserver.backup = backup.map(|b| VserverId::from_index(names.iter().position(|n| *n == b).unwrap()));
             model.vservers.push(vserver);

@@ -6,8 +6,9 @@ use super::{NoteDto, admin_word, text};
 use crate::config::units::format_duration;
 use crate::control::World;
 use crate::model::id::{Kind, VserverId};
+use crate::model::limit::SpilloverMethod;
+use crate::model::persistence::PersistenceKind;
 use crate::model::state::{NewClients, ServiceState, Slot};
-use crate::model::vserver::{PersistenceKind, Spillover};
 use crate::snapshot::live::Listening;
 
 dto! {
@@ -117,13 +118,14 @@ impl VserverDto {
             new_clients: new_clients.into(),
             active_backup,
             held_down: view.held_down,
-            lb_method: text(vserver.method.word()),
+            lb_method: text(vserver.balancing.method.word()),
             persistence: persistence_word(vserver.persistence.as_ref().map(|p| &p.kind)).into(),
             persistence_timeout: vserver.persistence.as_ref().map(|p| format_duration(p.timeout)),
             backup: vserver.backup.map(name_of),
             chain: world.model.backup_chain(id).map(name_of).collect(),
-            spillover_threshold: vserver.spillover.as_ref().map(|s| match s {
-                Spillover::Health { threshold } => *threshold,
+            spillover_threshold: vserver.spillover.as_ref().and_then(|s| match s.method {
+                SpilloverMethod::Health { threshold } => Some(threshold),
+                _ => None,
             }),
             members: vserver.members.iter().map(|m| VserverMemberDto::of(world, m)).collect(),
             disabled_by,
@@ -137,8 +139,7 @@ impl VserverDto {
 
 fn persistence_word(kind: Option<&PersistenceKind>) -> &'static str {
     match kind {
-        Some(PersistenceKind::CookieInsert { .. }) => "COOKIEINSERT",
-        Some(PersistenceKind::SourceIp { .. }) => "SOURCEIP",
+        Some(kind) => kind.word(),
         None => "NONE",
     }
 }

@@ -5,9 +5,11 @@ use super::text::{Text, Value};
 use super::{condition, opens_a_table};
 use crate::model::Model;
 use crate::model::check::{BodyMatch, HttpExpect, HttpRequest, Monitor, MonitorKind, Target};
+use crate::model::limit::{Spillover, SpilloverMethod};
+use crate::model::persistence::{Persistence, PersistenceKind};
 use crate::model::rule::{Action, CriterionTest, Rule, TextTest};
-use crate::model::service::{Protocol, Service, ServiceSettings};
-use crate::model::vserver::{Persistence, PersistenceKind, Spillover, Vserver};
+use crate::model::service::{Service, ServiceSettings};
+use crate::model::vserver::Vserver;
 
 pub(super) fn monitors(out: &mut Text, model: &Model) {
     for monitor in model.monitors.iter().filter(|monitor| !monitor.builtin) {
@@ -141,10 +143,10 @@ fn vserver(out: &mut Text, model: &Model, vserver: &Vserver) {
     out.table(&["vserver", &vserver.name]);
     out.key("type", Value::str(vserver.protocol.word()));
     out.maybe("address", vserver.address.map(Value::show));
-    let services = vserver.services.iter().map(|(id, weight)| (&model.service(*id).name, *weight));
+    let services = vserver.services.iter().map(|m| (&model.service(m.service).name, m.weight));
     out.key("services", Value::weighted(services));
     out.key("groups", Value::strs(vserver.groups.iter().map(|id| &model.groups[id.index()].name)));
-    out.key("lb_method", Value::str(vserver.method.word()));
+    out.key("lb_method", Value::str(vserver.balancing.method.word()));
     out.maybe("persistence", vserver.persistence.as_ref().map(persistence));
     out.maybe("backup", vserver.backup.map(|id| Value::str(&model.vserver(id).name)));
     out.key("health_threshold", Value::Int(vserver.health_threshold.into()));
@@ -153,30 +155,30 @@ fn vserver(out: &mut Text, model: &Model, vserver: &Vserver) {
     out.key("down_state_flush", Value::Bool(vserver.down_state_flush));
     out.key("trofs_persistence", Value::Bool(vserver.trofs_persistence));
     out.key("clt_timeout", Value::duration(vserver.client_timeout));
-    if vserver.protocol == Protocol::Http {
-        out.key("forwarded_for", Value::Bool(vserver.forwarded_for));
+    if vserver.protocol.is_http() {
+        out.key("forwarded_for", Value::Bool(vserver.forwarded.x_forwarded_for));
     }
 }
 
 fn persistence(persistence: &Persistence) -> Value {
     let timeout = ("timeout".into(), Value::duration(persistence.timeout));
     match &persistence.kind {
-        PersistenceKind::CookieInsert { cookie } => {
+        PersistenceKind::CookieInsert { cookie, .. } => {
             let mut entries = vec![("type".into(), Value::str("COOKIEINSERT")), timeout];
             entries.extend(cookie.as_ref().map(|cookie| ("cookie_name".into(), Value::str(cookie))));
             Value::Inline(entries)
         }
-        PersistenceKind::SourceIp { prefix_v4, prefix_v6 } => Value::Inline(vec![
-            ("type".into(), Value::str("SOURCEIP")),
+        _ => Value::Inline(vec![
+            ("type".into(), Value::str(persistence.kind.word())),
             timeout,
-            ("prefix_v4".into(), Value::Int((*prefix_v4).into())),
-            ("prefix_v6".into(), Value::Int((*prefix_v6).into())),
+            ("prefix_v4".into(), Value::Int(persistence.prefix_v4.into())),
+            ("prefix_v6".into(), Value::Int(persistence.prefix_v6.into())),
         ]),
     }
 }
 
 fn spillover(spillover: &Spillover) -> Value {
-    let Spillover::Health { threshold } = spillover;
+    let SpilloverMethod::Health { threshold } = &spillover.method else { return Value::Inline(Vec::new()) };
     Value::Inline(vec![("method".into(), Value::str("HEALTH")), ("threshold".into(), Value::Int((*threshold).into()))])
 }
 
@@ -195,6 +197,8 @@ pub(super) fn criteria(out: &mut Text, model: &Model) {
             CriterionTest::Client(networks) => {
                 out.key("client", Value::List(networks.iter().map(Value::show).collect()));
             }
+            // No configuration makes the others yet.
+            _ => {}
         }
     }
 }
@@ -206,6 +210,7 @@ fn text_test(test: &TextTest) -> (String, Value) {
         TextTest::EndsWith(text) => ("ends_with", text),
         TextTest::Contains(text) => ("contains", text),
         TextTest::Regex(text) => ("regex", text),
+        TextTest::OneOf(texts) => return ("one_of".into(), Value::strs(texts)),
     };
     (key.into(), Value::str(text))
 }
@@ -244,6 +249,8 @@ fn action(action: &Action) -> Value {
                 vec![("status".into(), Value::Int((*status).into())), ("location".into(), Value::str(location))];
             ("redirect", Value::Inline(entries))
         }
+        // No configuration makes the others yet.
+        Action::Route(_) | Action::Edit(_) | Action::Mirror { .. } => return Value::Inline(Vec::new()),
     };
     Value::Inline(vec![(key.into(), value)])
 }

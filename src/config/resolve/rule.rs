@@ -9,7 +9,7 @@ use crate::config::document::{Node, Path, Table, Value};
 use crate::config::values;
 use crate::model::condition::{Condition, Subject};
 use crate::model::id::{Name, VserverId, WatchedId};
-use crate::model::rule::{Action, Criterion, CriterionTest, Rule, TextTest};
+use crate::model::rule::{Action, Criterion, CriterionTest, Phase, Rule, TextTest};
 use crate::model::service::Protocol;
 use crate::model::vserver::Vserver;
 
@@ -140,7 +140,15 @@ fn rule(cx: &mut Context<'_>, object: &Object<'_>, name: &str, vservers: &[Vserv
     }
     let watched = watched(cx, &when);
     let priority = object.int("priority").unwrap_or(1);
-    Some(Rule { name: name.into(), vserver: VserverId::from_index(vserver), priority, when, watched, action: action? })
+    Some(Rule {
+        name: name.into(),
+        vserver: VserverId::from_index(vserver),
+        priority,
+        phase: Phase::Request,
+        when,
+        watched,
+        action: action?,
+    })
 }
 
 fn watched(cx: &mut Context<'_>, when: &Condition) -> Vec<Vec<Option<WatchedId>>> {

@@ -73,6 +73,7 @@ fn group(
             name: entry.key.as_str().into(),
             service: ServiceId::from_index(service_id),
             weight: member.int("weight").unwrap_or(1),
+            order: 1,
         });
         services.push(service(cx, &member, full, id, servers, settings.clone()));
     }
@@ -90,7 +91,7 @@ fn service(
 ) -> Service {
     let (server, host, port) = endpoint(cx, object, servers);
     let monitors = bindings(cx, &name, &settings);
-    Service { name, group, server, host, port, settings, monitors }
+    Service { name, group, server, host, port, settings, custom_server_id: None, hash_id: None, monitors }
 }
 
 /// `server` and `port`, or an `address` with its port (or beside one).
@@ -158,7 +159,6 @@ fn settings(cx: &mut Context<'_>, object: &Object<'_>, monitors: &[Monitor]) -> 
         }
     }
     let settings = ServiceSettings {
-        protocol,
         monitors: bound(cx, object, monitors),
         health_monitor: object.bool("health_monitor").unwrap_or(true),
         monitor_threshold: object.int("mon_threshold").unwrap_or(0),
@@ -167,6 +167,7 @@ fn settings(cx: &mut Context<'_>, object: &Object<'_>, monitors: &[Monitor]) -> 
         client_ip_header: client_ip_header.filter(|_| protocol == Protocol::Http),
         server_timeout: object.duration("svr_timeout").unwrap_or(Duration::from_secs(360)),
         connect_timeout: object.duration("connect_timeout").unwrap_or(Duration::from_secs(3)),
+        ..ServiceSettings::new(protocol)
     };
     let weights: u32 = settings.monitors.iter().map(|(_, weight)| weight).sum::<u32>().max(1);
     if settings.monitor_threshold > weights {

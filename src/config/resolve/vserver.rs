@@ -9,9 +9,12 @@ use super::object::Object;
 use super::service::{Services, protocol, weighted};
 use crate::config::document::{Node, Path, Place};
 use crate::model::Admin;
+use crate::model::balancing::{Balancing, Method};
 use crate::model::id::{GroupId, ServiceId, VserverId};
+use crate::model::limit::{Spillover, SpilloverMethod};
+use crate::model::persistence::{Persistence, PersistenceKind};
 use crate::model::service::Protocol;
-use crate::model::vserver::{Member, Method, Persistence, PersistenceKind, Spillover, Vserver};
+use crate::model::vserver::{Forwarded, Member, Vserver};
 use crate::model::zone::Dns;
 
 /// NetScaler: backups cascade at most ten deep.
@@ -35,10 +38,15 @@ fn vserver(cx: &mut Context<'_>, object: &Object<'_>, name: &str, services: &Ser
     let protocol = protocol(object);
     let bound = bound_services(cx, object, protocol, services);
     let groups = bound_groups(cx, object, protocol, services);
-    let mut members: Vec<Member> = bound.iter().map(|&(service, weight)| Member { service, weight }).collect();
-    for group in &groups {
+    let mut members = bound.clone();
+    for (group, position) in groups.iter().zip(0u16..) {
         let of_group = services.groups.get(group.index()).map_or(&[][..], |group| &group.members[..]);
-        members.extend(of_group.iter().map(|member| Member { service: member.service, weight: member.weight }));
+        members.extend(of_group.iter().map(|m| Member {
+            service: m.service,
+            weight: m.weight,
+            order: m.order,
+            group: Some(position),
+        }));
     }
     let backup = object.own("backup").and_then(|node| {
         let path = object.path.key("backup");
@@ -52,20 +60,19 @@ fn vserver(cx: &mut Context<'_>, object: &Object<'_>, name: &str, services: &Ser
     if object.own("forwarded_for").is_some() && protocol == Protocol::Tcp {
         object.wrong(cx.report, "forwarded_for", "a vserver of type TCP has no headers");
     }
-    let client_timeout = match protocol {
-        Protocol::Http => Duration::from_secs(180),
-        Protocol::Tcp => Duration::from_secs(9000),
-    };
+    let client_timeout = Vserver::default_client_timeout(protocol);
+    let x_forwarded_for = object.bool("forwarded_for").unwrap_or(true) && protocol.is_http();
     Vserver {
-        name: name.into(),
-        protocol,
         address: object.socket("address"),
         services: bound,
         groups,
         members,
-        method: match object.text("lb_method") {
-            Some("ROUNDROBIN") => Method::RoundRobin,
-            _ => Method::LeastConnection,
+        balancing: Balancing {
+            method: match object.text("lb_method") {
+                Some("ROUNDROBIN") => Method::RoundRobin,
+                _ => Method::LeastConnection,
+            },
+            ..Balancing::default()
         },
         persistence: persistence(cx, object, protocol),
         backup,
@@ -75,16 +82,12 @@ fn vserver(cx: &mut Context<'_>, object: &Object<'_>, name: &str, services: &Ser
         down_state_flush: object.bool("down_state_flush").unwrap_or(true),
         trofs_persistence: object.bool("trofs_persistence").unwrap_or(true),
         client_timeout: object.duration("clt_timeout").unwrap_or(client_timeout),
-        forwarded_for: object.bool("forwarded_for").unwrap_or(true) && protocol == Protocol::Http,
+        forwarded: Forwarded { x_forwarded_for, x_forwarded: false, forwarded: false },
+        ..Vserver::new(name, protocol)
     }
 }
 
-fn bound_services(
-    cx: &mut Context<'_>,
-    object: &Object<'_>,
-    protocol: Protocol,
-    services: &Services,
-) -> Vec<(ServiceId, u32)> {
+fn bound_services(cx: &mut Context<'_>, object: &Object<'_>, protocol: Protocol, services: &Services) -> Vec<Member> {
     let path = object.path.key("services");
     let mut bound = Vec::new();
     let mut seen = std::collections::HashSet::new();
@@ -102,7 +105,7 @@ fn bound_services(
         } else if service.settings.protocol != protocol {
             mismatch(cx, place, path, "service", name, service.settings.protocol, protocol);
         }
-        bound.push((ServiceId::from_index(id), weight));
+        bound.push(Member { weight, ..Member::new(ServiceId::from_index(id)) });
     }
     bound
 }
@@ -150,6 +153,7 @@ fn persistence(cx: &mut Context<'_>, object: &Object<'_>, protocol: Protocol) ->
     let path = object.path.key("persistence");
     let inner = Object::new(table, None, path, place);
     let timeout = inner.duration("timeout").unwrap_or(Duration::from_secs(120));
+    let (mut prefix_v4, mut prefix_v6) = (32, 128);
     let kind = match inner.text("type")? {
         "COOKIEINSERT" => {
             inner.only(cx.report, &["prefix_v4", "prefix_v6"], "for COOKIEINSERT");
@@ -161,17 +165,16 @@ fn persistence(cx: &mut Context<'_>, object: &Object<'_>, protocol: Protocol) ->
             if cookie.as_deref().is_some_and(|name| !token(name)) {
                 inner.wrong(cx.report, "cookie_name", "not a cookie's name: at most 32 letters, digits and `-_.`");
             }
-            PersistenceKind::CookieInsert { cookie }
+            PersistenceKind::CookieInsert { cookie, encrypted: false }
         }
         "SOURCEIP" => {
             inner.only(cx.report, &["cookie_name"], "for SOURCEIP");
             if timeout.is_zero() {
                 inner.wrong(cx.report, "timeout", "0 is for COOKIEINSERT only (a cookie of the browser's session)");
             }
-            PersistenceKind::SourceIp {
-                prefix_v4: inner.int("prefix_v4").unwrap_or(32),
-                prefix_v6: inner.int("prefix_v6").unwrap_or(128),
-            }
+            prefix_v4 = inner.int("prefix_v4").unwrap_or(32);
+            prefix_v6 = inner.int("prefix_v6").unwrap_or(128);
+            PersistenceKind::SourceIp
         }
         "NONE" => {
             inner.only(cx.report, &["timeout", "cookie_name", "prefix_v4", "prefix_v6"], "for NONE");
@@ -179,7 +182,7 @@ fn persistence(cx: &mut Context<'_>, object: &Object<'_>, protocol: Protocol) ->
         }
         _ => return None,
     };
-    Some(Persistence { kind, timeout })
+    Some(Persistence { timeout, prefix_v4, prefix_v6, ..Persistence::new(kind) })
 }
 
 fn spillover(cx: &mut Context<'_>, object: &Object<'_>) -> Option<Spillover> {
@@ -188,7 +191,8 @@ fn spillover(cx: &mut Context<'_>, object: &Object<'_>) -> Option<Spillover> {
     match inner.text("method")? {
         "HEALTH" => {
             inner.require(cx.report, "threshold");
-            Some(Spillover::Health { threshold: inner.int("threshold").unwrap_or(1) })
+            let threshold = inner.int("threshold").unwrap_or(1);
+            Some(Spillover::new(SpilloverMethod::Health { threshold }))
         }
         "NONE" => {
             inner.only(cx.report, &["threshold"], "for NONE");

@@ -27,7 +27,7 @@ pub fn client_field<'a>(
     if let Some(name) = &service.settings.client_ip_header {
         return Some(ClientField::Replace { name: name.clone(), value: client });
     }
-    if !vserver.forwarded_for {
+    if !vserver.forwarded.x_forwarded_for {
         return None;
     }
     let before: Vec<&str> = forwarded_for.map(str::trim).filter(|value| !value.is_empty()).collect();
@@ -46,6 +46,7 @@ pub fn is_look_alike(field: &str, name: &str) -> bool {
 mod tests {
     use super::*;
     use crate::model::service::Protocol;
+    use crate::model::vserver::Forwarded;
 
     #[test]
     fn the_client_is_appended_or_stands_alone_under_the_name_the_service_wants() {
@@ -57,7 +58,8 @@ mod tests {
         let appended = |value: &str| Some(ClientField::Append { value: value.into() });
         assert_eq!(field(&vserver, &service, &[]), appended("10.0.0.1"));
         assert_eq!(field(&vserver, &service, &["a, b", " c"]), appended("a, b, c, 10.0.0.1"));
-        let silent = Vserver { forwarded_for: false, ..vserver.clone() };
+        let silent =
+            Vserver { forwarded: Forwarded { x_forwarded_for: false, ..vserver.forwarded.clone() }, ..vserver.clone() };
         assert_eq!(field(&silent, &service, &["a"]), None);
         service.settings.client_ip_header = Some("X-Client".into());
         let replaced = ClientField::Replace { name: "X-Client".into(), value: "10.0.0.1".into() };

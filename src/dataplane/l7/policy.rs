@@ -141,6 +141,8 @@ fn act(rule: RuleId, action: &Action, request: &Request<'_>) -> Decision {
         Action::Redirect { status, location } => {
             Decision::Redirect { rule, status: *status, location: fill_in(location, request) }
         }
+        // No configuration makes the others yet.
+        Action::Route(_) | Action::Edit(_) | Action::Mirror { .. } => Decision::Balance,
     }
 }
 

@@ -8,13 +8,14 @@ use std::time::{Duration, SystemTime};
 
 use crate::balance::persistence::cookie;
 use crate::dataplane::member::Choice;
-use crate::model::vserver::{Persistence, PersistenceKind};
+use crate::model::persistence::{Persistence, PersistenceKind};
 use crate::snapshot::Snapshot;
 
 /// The value of the Set-Cookie field for an answer of this member, if one is due.
 pub fn set_cookie(snapshot: &Snapshot, choice: Choice) -> Option<String> {
     let vserver = snapshot.model.vserver(choice.serving);
-    let Persistence { kind: PersistenceKind::CookieInsert { cookie: name }, timeout } = vserver.persistence.as_ref()?
+    let Persistence { kind: PersistenceKind::CookieInsert { cookie: name, .. }, timeout, .. } =
+        vserver.persistence.as_ref()?
     else {
         return None;
     };

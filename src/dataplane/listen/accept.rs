@@ -86,7 +86,8 @@ async fn serve(shared: &Arc<Shared>, stream: TcpStream, client: SocketAddr, vser
             drop(snapshot);
             l7::serve(shared, stream, client, vserver).await;
         }
-        Some(Protocol::Tcp) => l4::serve(shared, snapshot, stream, client, vserver).await,
+        // No configuration names the others yet.
+        Some(_) => l4::serve(shared, snapshot, stream, client, vserver).await,
         // Removed a moment ago.
         None => reset_on_close(&stream),
     }

@@ -1,40 +1,22 @@
 //! Every combination of member states against naive formulas, every chain of four, then claims one by one.
 
-use std::time::Duration;
-
 use super::{Inputs, Link, effective_state, new_clients, own_state, spills_by_health};
 use crate::model::id::{ServiceId, VserverId};
+use crate::model::limit::{Spillover, SpilloverMethod};
 use crate::model::service::Protocol;
 use crate::model::state::{NewClients, ServiceState, VserverState};
-use crate::model::vserver::{Member, Method, Spillover, Vserver};
+use crate::model::vserver::{Member, Vserver};
 
 use ServiceState::{Down, OutOfService, Trofs, TrofsDown, Unknown, Up};
 
 /// A vserver whose members have these weights.
 pub(super) fn vserver(weights: &[u32]) -> Vserver {
-    let members = weights.iter().enumerate().map(|(i, &weight)| Member { service: ServiceId(i as u32), weight });
-    Vserver {
-        name: "web".into(),
-        protocol: Protocol::Http,
-        address: None,
-        services: vec![],
-        groups: vec![],
-        members: members.collect(),
-        method: Method::default(),
-        persistence: None,
-        backup: None,
-        health_threshold: 0,
-        spillover: None,
-        disable_primary_on_down: false,
-        down_state_flush: true,
-        trofs_persistence: true,
-        client_timeout: Duration::from_secs(180),
-        forwarded_for: true,
-    }
+    let members = weights.iter().enumerate().map(|(i, &weight)| Member { weight, ..Member::new(ServiceId(i as u32)) });
+    Vserver { members: members.collect(), ..Vserver::new("web", Protocol::Http) }
 }
 
 pub(super) fn spilling_below(threshold: u8, vserver: Vserver) -> Vserver {
-    Vserver { spillover: Some(Spillover::Health { threshold }), ..vserver }
+    Vserver { spillover: Some(Spillover::new(SpilloverMethod::Health { threshold })), ..vserver }
 }
 
 pub(super) fn inputs(members: &[ServiceState]) -> Inputs<'_> {

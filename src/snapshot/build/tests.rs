@@ -12,7 +12,7 @@ fn model(services: &[&str]) -> Arc<Model> {
         if *name == "s3" {
             service.host = Host::Name("app3.test".into());
         }
-        web.members.push(Member { service: ServiceId::from_index(i), weight: 1 });
+        web.members.push(Member::new(ServiceId::from_index(i)));
         model.services.push(service);
     }
     model.vservers.push(web);

@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
+use bascule::model::balancing::Method;
 use bascule::model::condition::{Condition, Group, Subject, Term};
 use bascule::model::id::{CriterionId, VserverId};
-use bascule::model::rule::{Action, Criterion, CriterionTest, Rule, TextTest};
+use bascule::model::persistence::{Persistence, PersistenceKind};
+use bascule::model::rule::{Action, Criterion, CriterionTest, Phase, Rule, TextTest};
 use bascule::model::service::Protocol::Http;
 use bascule::model::state::ServiceState;
-use bascule::model::vserver::{Method, Persistence, PersistenceKind};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::{one, two};
@@ -16,7 +17,7 @@ use crate::world::{PATIENT, Plan, Server, World, body, connect, exchange, get, n
 #[tokio::test]
 async fn each_request_of_a_connection_is_balanced_anew() {
     let (a, b) = (Server::http("a").await, Server::http("b").await);
-    let world = World::start(two(&a, &b).with(|v| v.method = Method::RoundRobin)).await;
+    let world = World::start(two(&a, &b).with(|v| v.balancing.method = Method::RoundRobin)).await;
     let mut client = connect(world.vip("web")).await;
     let mut order = String::new();
     for _ in 0..6 {
@@ -46,7 +47,7 @@ async fn a_member_that_cannot_be_reached_costs_no_request_whatever_its_method() 
     let b = Server::http("b").await;
     let plan =
         Plan::default().service("a", Http, nobody().await).service("b", Http, b.at).vserver("web", Http, &["a", "b"]);
-    let world = World::start(plan.with(|v| v.method = Method::RoundRobin)).await;
+    let world = World::start(plan.with(|v| v.balancing.method = Method::RoundRobin)).await;
     for _ in 0..4 {
         assert_eq!(body(&get(world.vip("web"), "/", "").await), "b");
         let post = "POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 5\r\n\r\nhello";
@@ -79,7 +80,7 @@ async fn a_server_that_dies_before_it_answers_costs_no_idempotent_request() {
     })
     .await;
     let b = Server::http("b").await;
-    let world = World::start(two(&dying, &b).with(|v| v.method = Method::RoundRobin)).await;
+    let world = World::start(two(&dying, &b).with(|v| v.balancing.method = Method::RoundRobin)).await;
     for _ in 0..4 {
         assert_eq!(body(&get(world.vip("web"), "/", "").await), "b");
     }
@@ -110,8 +111,8 @@ async fn a_full_member_is_passed_over() {
 }
 
 fn cookie_persistence(minutes: u64) -> Option<Persistence> {
-    let kind = PersistenceKind::CookieInsert { cookie: None };
-    Some(Persistence { kind, timeout: Duration::from_secs(60 * minutes) })
+    let kind = PersistenceKind::CookieInsert { cookie: None, encrypted: false };
+    Some(Persistence { timeout: Duration::from_secs(60 * minutes), ..Persistence::new(kind) })
 }
 
 fn set_cookie(answer: &str) -> Option<&str> {
@@ -122,7 +123,7 @@ fn set_cookie(answer: &str) -> Option<&str> {
 async fn a_cookie_keeps_its_member_in_trofs_and_moves_when_it_is_out() {
     let (a, b) = (Server::http("a").await, Server::http("b").await);
     let plan = two(&a, &b).with(|v| {
-        v.method = Method::RoundRobin;
+        v.balancing.method = Method::RoundRobin;
         v.persistence = cookie_persistence(0);
     });
     let mut world = World::start(plan).await;
@@ -187,6 +188,7 @@ async fn rules_answer_redirect_and_reset() {
         name: name.into(),
         vserver: VserverId(0),
         priority,
+        phase: Phase::Request,
         when: Condition {
             groups: vec![Group {
                 name: "".into(),

@@ -4,11 +4,11 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bascule::model::balancing::Method;
 use bascule::model::event::Observation;
 use bascule::model::service::Protocol::Http;
 use bascule::model::service::Service;
 use bascule::model::state::ServiceState;
-use bascule::model::vserver::Method;
 use parking_lot::Mutex;
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
@@ -87,7 +87,8 @@ async fn a_request_whose_member_goes_down_while_it_is_being_reached_goes_to_anot
     let b = Server::http("b").await;
     let patience = |s: &mut Service| s.settings.connect_timeout = Duration::from_secs(15);
     let plan = Plan::default().service("a", Http, silent).with_service(patience).service("b", Http, b.at);
-    let mut world = World::start(plan.vserver("web", Http, &["a", "b"]).with(|v| v.method = Method::RoundRobin)).await;
+    let mut world =
+        World::start(plan.vserver("web", Http, &["a", "b"]).with(|v| v.balancing.method = Method::RoundRobin)).await;
     let mut client = connect(world.vip("web")).await;
     client.write_all(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello").await.unwrap();
     eventually("a is being reached", || world.active("a") == 1).await;

@@ -242,8 +242,8 @@ fn model() -> Model {
     };
     let mut web = Vserver::new("web", Protocol::Http);
     for id in [ServiceId(0), ServiceId(1)] {
-        web.services.push((id, 1));
-        web.members.push(Member { service: id, weight: 1 });
+        web.services.push(Member::new(id));
+        web.members.push(Member::new(id));
     }
     let term = |text: &str, negated| Term {
         text: text.into(),

@@ -17,6 +17,8 @@ pub(super) fn met(test: &CriterionTest, regex: Option<&Regex>, request: &Request
             .filter(|(field, _)| field.eq_ignore_ascii_case(name))
             .any(|(_, value)| test.as_ref().is_none_or(|test| passes(test, regex, &String::from_utf8_lossy(value)))),
         CriterionTest::Client(networks) => networks.iter().any(|network| network.contains(request.client)),
+        // No configuration makes the others yet.
+        _ => false,
     }
 }
 
@@ -35,6 +37,7 @@ fn passes(test: &TextTest, regex: Option<&Regex>, text: &str) -> bool {
         TextTest::StartsWith(wanted) => text.starts_with(&**wanted),
         TextTest::EndsWith(wanted) => text.ends_with(&**wanted),
         TextTest::Contains(wanted) => text.contains(&**wanted),
+        TextTest::OneOf(wanted) => wanted.iter().any(|wanted| text == &**wanted),
         TextTest::Regex(_) => regex.is_some_and(|regex| regex.is_match(text)),
     }
 }
@@ -47,6 +50,7 @@ fn passes_lower_case(test: &TextTest, regex: Option<&Regex>, text: &str) -> bool
         TextTest::StartsWith(wanted) => text.starts_with(&lower(wanted)),
         TextTest::EndsWith(wanted) => text.ends_with(&lower(wanted)),
         TextTest::Contains(wanted) => text.contains(&lower(wanted)),
+        TextTest::OneOf(wanted) => wanted.iter().any(|wanted| text == lower(wanted)),
         TextTest::Regex(_) => regex.is_some_and(|regex| regex.is_match(text)),
     }
 }

@@ -4,7 +4,7 @@ use super::*;
 use crate::model::Model;
 use crate::model::condition::{Condition, Group, Term};
 use crate::model::id::{CriterionId, WatchedId};
-use crate::model::rule::{Criterion, CriterionTest, Rule, TextTest};
+use crate::model::rule::{Criterion, CriterionTest, Phase, Rule, TextTest};
 use crate::model::service::Protocol;
 use crate::model::state::StateView;
 use crate::model::vserver::Vserver;
@@ -36,6 +36,7 @@ fn snapshot(watched: Option<Truth>) -> Snapshot {
         name: name.into(),
         vserver: VserverId(0),
         priority,
+        phase: Phase::Request,
         when: Condition { groups: vec![Group { name: "".into(), named: false, terms }] },
         watched,
         action,

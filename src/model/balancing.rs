@@ -1,0 +1,139 @@
+//! How a vserver chooses a member: NetScaler's `lbMethod` and what belongs to it.
+
+use std::time::Duration;
+
+use super::id::{Name, ServiceId};
+use super::net::Network;
+
+/// How a member is chosen.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Balancing {
+    pub method: Method,
+    /// NetScaler's `backupLBMethod`: where the method finds nothing to go by (no URL parameter, no load figure yet).
+    /// Default ROUNDROBIN.
+    pub backup_method: Method,
+    /// NetScaler's `hashLength`: bytes of a URL or host name that are hashed. 1..=4096, default 80.
+    pub hash_length: u32,
+    /// NetScaler's `netmask` and `v6netmasklen`: which bits of an address are hashed. Default 32 and 128.
+    pub prefix_v4: u8,
+    pub prefix_v6: u8,
+    /// What TOKEN and CALLIDHASH hash. `None` otherwise.
+    pub token: Option<Extract>,
+    /// A member that comes UP is given new clients from a tenth of its weight to all of it over this time. 0: at once.
+    pub slow_start: Duration,
+    /// Share of new clients for each bound group (in the order of `groups`), in percent, 100 together; empty: by weights
+    /// alone. Can be moved at run time.
+    pub split: Vec<u8>,
+    /// STATICPROXIMITY: which clients are near which member; the longest prefix wins.
+    pub proximity: Vec<(Network, ServiceId)>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Method {
+    /// NetScaler's default. HTTP: requests in flight; TCP: open connections; both divided by weight.
+    #[default]
+    LeastConnection,
+    RoundRobin,
+    /// Least (time to first byte × connections) / weight.
+    LeastResponseTime,
+    /// Least bit/s of the last seconds / weight.
+    LeastBandwidth,
+    /// Least packets (reads and writes) per second / weight.
+    LeastPackets,
+    /// Least requests in flight / weight, over all vservers.
+    LeastRequest,
+    UrlHash,
+    DomainHash,
+    SourceIpHash,
+    DestinationIpHash,
+    SrcIpDestIpHash,
+    SrcIpSrcPortHash,
+    CallIdHash,
+    Token,
+    /// Least load told by LOAD monitors / weight.
+    CustomLoad,
+    StaticProximity,
+}
+
+/// A value taken from a request (or, for persistence by rule, from a response).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Extract {
+    /// The first field of this name.
+    Header(Name),
+    Cookie(Name),
+    /// A parameter of the query.
+    Query(Name),
+    /// The n-th segment of the path, from 1.
+    PathSegment(u32),
+    Path,
+    Host,
+    ClientIp,
+    /// The first bracket of a regular expression (crate `regex`) over another extract.
+    Regex {
+        of: Box<Extract>,
+        pattern: Name,
+    },
+}
+
+// === impl Balancing ===
+
+impl Default for Balancing {
+    fn default() -> Balancing {
+        Balancing {
+            method: Method::default(),
+            backup_method: Method::RoundRobin,
+            hash_length: 80,
+            prefix_v4: 32,
+            prefix_v6: 128,
+            token: None,
+            slow_start: Duration::ZERO,
+            split: Vec::new(),
+            proximity: Vec::new(),
+        }
+    }
+}
+
+// === impl Method ===
+
+impl Method {
+    pub const ALL: [Method; 16] = [
+        Method::LeastConnection,
+        Method::RoundRobin,
+        Method::LeastResponseTime,
+        Method::LeastBandwidth,
+        Method::LeastPackets,
+        Method::LeastRequest,
+        Method::UrlHash,
+        Method::DomainHash,
+        Method::SourceIpHash,
+        Method::DestinationIpHash,
+        Method::SrcIpDestIpHash,
+        Method::SrcIpSrcPortHash,
+        Method::CallIdHash,
+        Method::Token,
+        Method::CustomLoad,
+        Method::StaticProximity,
+    ];
+
+    /// NetScaler's word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Method::LeastConnection => "LEASTCONNECTION",
+            Method::RoundRobin => "ROUNDROBIN",
+            Method::LeastResponseTime => "LEASTRESPONSETIME",
+            Method::LeastBandwidth => "LEASTBANDWIDTH",
+            Method::LeastPackets => "LEASTPACKETS",
+            Method::LeastRequest => "LEASTREQUEST",
+            Method::UrlHash => "URLHASH",
+            Method::DomainHash => "DOMAINHASH",
+            Method::SourceIpHash => "SOURCEIPHASH",
+            Method::DestinationIpHash => "DESTINATIONIPHASH",
+            Method::SrcIpDestIpHash => "SRCIPDESTIPHASH",
+            Method::SrcIpSrcPortHash => "SRCIPSRCPORTHASH",
+            Method::CallIdHash => "CALLIDHASH",
+            Method::Token => "TOKEN",
+            Method::CustomLoad => "CUSTOMLOAD",
+            Method::StaticProximity => "STATICPROXIMITY",
+        }
+    }
+}
