@@ -7,6 +7,7 @@
 //!                                         member: persistence ─▶ method ─▶ chain
 //! ```
 
+mod conn;
 pub mod dns;
 pub mod l4;
 pub mod l7;

@@ -3,13 +3,13 @@
 
 mod copy;
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tokio::net::TcpStream;
 
+use super::conn::ClientInfo;
 use super::member::{Choice, Serving, Wanted, acquire};
 use super::{Shared, raised, reset_on_close};
 use crate::model::id::Name;
@@ -31,14 +31,14 @@ pub(crate) async fn serve(
     shared: &Arc<Shared>,
     snapshot: Arc<Snapshot>,
     client: TcpStream,
-    peer: SocketAddr,
+    info: ClientInfo,
     vserver: Name,
 ) {
     let Some(entry) = snapshot.model.vserver_id(&vserver) else { return reset_on_close(&client) };
     let live = Arc::clone(&snapshot.vservers[entry.index()].live);
     live.requests_total.fetch_add(1, Ordering::Relaxed);
     let connected = tokio::select! {
-        connected = tokio::time::timeout(CONNECT_BUDGET, connect(shared, snapshot, peer, &vserver)) => {
+        connected = tokio::time::timeout(CONNECT_BUDGET, connect(shared, snapshot, &info, &vserver)) => {
             connected.ok().flatten()
         }
         () = raised(shared.kill.clone()) => None,
@@ -59,10 +59,11 @@ pub(crate) async fn serve(
 }
 
 /// Tries members until one is reached: those of the vserver, then those of the chain. `None`: nothing is usable.
-async fn connect(shared: &Shared, mut snapshot: Arc<Snapshot>, peer: SocketAddr, vserver: &Name) -> Option<Connected> {
+async fn connect(shared: &Shared, mut snapshot: Arc<Snapshot>, info: &ClientInfo, vserver: &Name) -> Option<Connected> {
     let mut tried = Vec::new();
     loop {
-        let wanted = Wanted { client: peer.ip(), cookie: &|_| None, tried: &tried, now: shared.now(), dry: false };
+        let wanted =
+            Wanted { client: info.client.ip(), cookie: &|_| None, tried: &tried, now: shared.now(), dry: false };
         let (chosen_on, choice, serving) = acquire(&shared.plane, snapshot, vserver, &wanted)?;
         match reach(&chosen_on, choice, &serving).await {
             Some(server) => {

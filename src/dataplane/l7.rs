@@ -10,15 +10,15 @@ pub mod policy;
 mod sticky;
 mod stream;
 
-use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use tokio::net::TcpStream;
+use tokio::io::AsyncWriteExt;
 use tokio::sync::watch;
 
+use super::conn::{ClientInfo, Transport};
 use super::{Shared, raised, reset_on_close};
 use crate::model::id::Name;
 use link::Link;
@@ -41,9 +41,8 @@ enum End {
 }
 
 /// Serves one connection to the end.
-pub(crate) async fn serve(shared: &Arc<Shared>, socket: TcpStream, client: SocketAddr, vserver: Name) {
-    let socket = Arc::new(socket);
-    let link = Arc::new(Link::new(Arc::clone(shared), client, vserver));
+pub(crate) async fn serve<S: Transport>(shared: &Arc<Shared>, stream: S, info: ClientInfo, vserver: Name) {
+    let link = Arc::new(Link::new(Arc::clone(shared), info, vserver));
     let vip_flush = {
         let snapshot = shared.plane.cell.load();
         snapshot.model.vserver_id(&link.vserver).map(|id| {
@@ -51,16 +50,21 @@ pub(crate) async fn serve(shared: &Arc<Shared>, socket: TcpStream, client: Socke
             snapshot.vservers[id.index()].live.flush.subscribe()
         })
     };
-    let stream = ClientStream::new(Arc::clone(&socket), Arc::clone(&link));
+    let stream = ClientStream::new(Box::new(stream), Arc::clone(&link));
     let end = carry(shared, &link, stream, vip_flush).await;
+    // The engine has dropped its stream, which leaves the connection behind.
+    let Some(mut left) = link.take_left() else { return };
     if end == End::Cut || link.is_reset() {
-        return reset_on_close(&socket);
+        return reset_on_close(left.socket());
     }
     if link.lingers() {
         tokio::select! {
-            () = linger(&socket) => {}
+            () = linger(left) => {}
             () = raised(shared.kill.clone()) => {}
         }
+    } else if link.info.tls.is_some() {
+        // close_notify: without it the client cannot tell an end from a cut.
+        let _ = tokio::time::timeout(LINGER, left.shutdown()).await;
     }
 }
 
@@ -103,9 +107,10 @@ async fn bumped(flush: Option<watch::Receiver<u64>>) {
 }
 
 /// Ends our side and reads on for a moment: closing with unread bytes would be a reset, which may overtake the answer.
-async fn linger(socket: &TcpStream) {
-    let _ = socket2::SockRef::from(socket).shutdown(std::net::Shutdown::Write);
+async fn linger(mut io: Box<dyn Transport>) {
     let drained = async {
+        let _ = io.shutdown().await;
+        let socket = io.socket();
         let (mut left, mut scrap) = (LINGER_BYTES, [0; 4096]);
         while left > 0 && socket.readable().await.is_ok() {
             match socket.try_read(&mut scrap) {

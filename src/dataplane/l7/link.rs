@@ -11,6 +11,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 
 use crate::dataplane::Shared;
+use crate::dataplane::conn::{ClientInfo, Transport};
 use crate::model::id::Name;
 
 /// Idle time-out before the first request has told the vserver's.
@@ -18,7 +19,9 @@ const IDLE_AT_FIRST: Duration = Duration::from_secs(60);
 
 pub(super) struct Link {
     pub shared: Arc<Shared>,
+    /// `info.client`.
     pub client: SocketAddr,
+    pub info: ClientInfo,
     /// The vserver that was addressed.
     pub vserver: Name,
     /// The answer is written: the next request may pass.
@@ -35,15 +38,18 @@ pub(super) struct Link {
     waker: Mutex<Option<Waker>>,
     /// Resolves when the member that is now serving was flushed.
     flushed: Mutex<Option<Pin<Box<dyn Future<Output = ()> + Send>>>>,
+    /// The connection, once the engine has done with it.
+    left: Mutex<Option<Box<dyn Transport>>>,
 }
 
 // === impl Link ===
 
 impl Link {
-    pub fn new(shared: Arc<Shared>, client: SocketAddr, vserver: Name) -> Link {
+    pub fn new(shared: Arc<Shared>, info: ClientInfo, vserver: Name) -> Link {
         Link {
             shared,
-            client,
+            client: info.client,
+            info,
             vserver,
             next: AtomicBool::new(false),
             tunnel: AtomicBool::new(false),
@@ -53,6 +59,7 @@ impl Link {
             idle_ms: AtomicU64::new(millis(IDLE_AT_FIRST)),
             waker: Mutex::default(),
             flushed: Mutex::default(),
+            left: Mutex::default(),
         }
     }
 
@@ -126,6 +133,14 @@ impl Link {
             Some(flushed) => flushed.as_mut().poll(cx),
             None => Poll::Pending,
         }
+    }
+
+    pub fn leave(&self, io: Box<dyn Transport>) {
+        *self.left.lock() = Some(io);
+    }
+
+    pub fn take_left(&self) -> Option<Box<dyn Transport>> {
+        self.left.lock().take()
     }
 
     fn wake(&self) {

@@ -9,6 +9,8 @@
 //! A client that closes its sending side while it waits is still answered (RFC 9112 §9.6); a reset is seen at once.
 
 use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::AsRawFd;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -16,8 +18,9 @@ use std::time::Duration;
 
 use bytes::{Buf, BytesMut};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep};
+
+use crate::dataplane::conn::Transport;
 
 use super::head::{Guard, Refusal};
 use super::link::Link;
@@ -33,8 +36,8 @@ const READ_BYTES: usize = 16 * 1024;
 const WRITE_BUFFER_BYTES: usize = 16 * 1024;
 
 pub(super) struct ClientStream {
-    /// Shared with the task that closes it.
-    socket: Arc<TcpStream>,
+    /// Given back to the task that closes it when this is dropped; `None` only then.
+    io: Option<Box<dyn Transport>>,
     link: Arc<Link>,
     guard: Guard,
     /// Read, not yet passed by the guard.
@@ -43,6 +46,8 @@ pub(super) struct ClientStream {
     passed: BytesMut,
     /// Not yet written.
     unsent: BytesMut,
+    /// Something was written that the transport may still hold.
+    unflushed: bool,
     /// The client has closed its sending side.
     ended: bool,
     refused: bool,
@@ -62,14 +67,15 @@ enum Timing {
 // === impl ClientStream ===
 
 impl ClientStream {
-    pub fn new(socket: Arc<TcpStream>, link: Arc<Link>) -> ClientStream {
+    pub fn new(io: Box<dyn Transport>, link: Arc<Link>) -> ClientStream {
         ClientStream {
-            socket,
+            io: Some(io),
             link,
             guard: Guard::new(),
             waiting: BytesMut::new(),
             passed: BytesMut::new(),
             unsent: BytesMut::new(),
+            unflushed: false,
             ended: false,
             refused: false,
             timer: None,
@@ -81,42 +87,33 @@ impl ClientStream {
         &self.link
     }
 
-    pub fn socket(&self) -> &TcpStream {
-        &self.socket
+    pub fn fd(&self) -> std::os::fd::RawFd {
+        self.io.as_ref().map_or(-1, |io| io.socket().as_raw_fd())
+    }
+
+    fn io(&mut self) -> Pin<&mut dyn Transport> {
+        Pin::new(&mut **self.io.as_mut().expect("taken in drop only"))
     }
 
     /// Reads at least a byte into `waiting`, or notes the end.
     fn poll_fill(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        loop {
-            ready!(self.socket.poll_read_ready(cx))?;
-            self.waiting.reserve(READ_BYTES);
-            match self.socket.try_read_buf(&mut self.waiting) {
-                Ok(0) => {
-                    self.ended = true;
-                    return Poll::Ready(Ok(()));
-                }
-                Ok(_) => return Poll::Ready(Ok(())),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Err(error) => return Poll::Ready(Err(error)),
-            }
-        }
+        // On the stack, so that an idle connection holds no buffer.
+        let mut scratch = [MaybeUninit::uninit(); READ_BYTES];
+        let mut read = ReadBuf::uninit(&mut scratch);
+        ready!(self.io().poll_read(cx, &mut read))?;
+        self.ended = read.filled().is_empty();
+        self.waiting.extend_from_slice(read.filled());
+        Poll::Ready(Ok(()))
     }
 
     /// Reads straight into the engine's buffer, `most` bytes at most.
     fn poll_direct(&mut self, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>, most: u64) -> Poll<io::Result<usize>> {
-        loop {
-            ready!(self.socket.poll_read_ready(cx))?;
-            let most = usize::try_from(most).unwrap_or(usize::MAX).min(buf.remaining());
-            let target = buf.initialize_unfilled_to(most);
-            match self.socket.try_read(target) {
-                Ok(read) => {
-                    buf.advance(read);
-                    return Poll::Ready(Ok(read));
-                }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Err(error) => return Poll::Ready(Err(error)),
-            }
-        }
+        let most = usize::try_from(most).unwrap_or(usize::MAX).min(buf.remaining());
+        let mut target = ReadBuf::new(buf.initialize_unfilled_to(most));
+        ready!(self.io().poll_read(cx, &mut target))?;
+        let read = target.filled().len();
+        buf.advance(read);
+        Poll::Ready(Ok(read))
     }
 
     /// What may pass to the engine now, whatever the connection is in.
@@ -263,14 +260,8 @@ impl ClientStream {
     }
 
     fn poll_unsent(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        while !self.unsent.is_empty() {
-            ready!(self.socket.poll_write_ready(cx))?;
-            match self.socket.try_write(&self.unsent) {
-                Ok(written) => self.unsent.advance(written),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Err(error) => return Poll::Ready(Err(error)),
-            }
-        }
+        let io = Pin::new(&mut **self.io.as_mut().expect("taken in drop only"));
+        ready!(write_out(io, cx, &mut self.unsent, &mut self.unflushed))?;
         Poll::Ready(Ok(()))
     }
 }
@@ -303,13 +294,8 @@ impl AsyncWrite for ClientStream {
             return Poll::Ready(Ok(data.len()));
         }
         ready!(this.poll_unsent(cx))?;
-        loop {
-            ready!(this.socket.poll_write_ready(cx))?;
-            match this.socket.try_write(data) {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                done => return Poll::Ready(done),
-            }
-        }
+        this.unflushed = true;
+        this.io().poll_write(cx, data)
     }
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -322,7 +308,7 @@ impl AsyncWrite for ClientStream {
             return Poll::Ready(Ok(()));
         }
         ready!(this.poll_unsent(cx))?;
-        let _ = socket2::SockRef::from(&*this.socket).shutdown(std::net::Shutdown::Write);
+        let _ = ready!(this.io().poll_shutdown(cx));
         Poll::Ready(Ok(()))
     }
 }
@@ -337,7 +323,32 @@ impl Drop for ClientStream {
         if !(self.ended || idle || must_go) {
             self.link.linger();
         }
+        if let Some(io) = self.io.take() {
+            self.link.leave(io);
+        }
     }
+}
+
+/// Writes all of `unsent` and flushes what the transport holds (TLS keeps records that the socket did not take).
+fn write_out(
+    mut io: Pin<&mut dyn Transport>,
+    cx: &mut Context<'_>,
+    unsent: &mut BytesMut,
+    unflushed: &mut bool,
+) -> Poll<io::Result<()>> {
+    while !unsent.is_empty() {
+        let written = ready!(io.as_mut().poll_write(cx, unsent))?;
+        if written == 0 {
+            return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
+        }
+        unsent.advance(written);
+        *unflushed = true;
+    }
+    if *unflushed {
+        ready!(io.poll_flush(cx))?;
+        *unflushed = false;
+    }
+    Poll::Ready(Ok(()))
 }
 
 impl std::fmt::Debug for ClientStream {

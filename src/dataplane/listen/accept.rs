@@ -9,6 +9,7 @@ use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, watch};
 
+use crate::dataplane::conn::ClientInfo;
 use crate::dataplane::{Shared, l4, l7, raised, reset_on_close};
 use crate::model::id::Name;
 use crate::model::service::Protocol;
@@ -69,25 +70,26 @@ fn spawn(
     permit: OwnedSemaphorePermit,
 ) {
     // Counted here and not in the task, so that a drain that begins now sees it.
+    let info = ClientInfo::accepted(&stream, client);
     let open = shared.open();
     let counted = Counted::new(live);
     let (shared, vserver) = (Arc::clone(shared), Arc::clone(vserver));
     tokio::spawn(async move {
-        serve(&shared, stream, client, vserver).await;
+        serve(&shared, stream, info, vserver).await;
         drop((counted, permit, open));
     });
 }
 
-async fn serve(shared: &Arc<Shared>, stream: TcpStream, client: SocketAddr, vserver: Name) {
+async fn serve(shared: &Arc<Shared>, stream: TcpStream, info: ClientInfo, vserver: Name) {
     let snapshot = shared.plane.cell.load_full();
     let protocol = snapshot.model.vserver_id(&vserver).map(|id| snapshot.model.vserver(id).protocol);
     match protocol {
         Some(Protocol::Http) => {
             drop(snapshot);
-            l7::serve(shared, stream, client, vserver).await;
+            l7::serve(shared, stream, info, vserver).await;
         }
         // No configuration names the others yet.
-        Some(_) => l4::serve(shared, snapshot, stream, client, vserver).await,
+        Some(_) => l4::serve(shared, snapshot, stream, info, vserver).await,
         // Removed a moment ago.
         None => reset_on_close(&stream),
     }

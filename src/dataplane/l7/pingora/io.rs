@@ -1,6 +1,5 @@
 //! Our stream as pingora's `IO`.
 
-use std::os::fd::AsRawFd;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -23,7 +22,7 @@ impl Shutdown for ClientStream {
 
 impl UniqueID for ClientStream {
     fn id(&self) -> UniqueIDType {
-        self.socket().as_raw_fd()
+        self.fd()
     }
 }
 
@@ -45,7 +44,7 @@ impl GetProxyDigest for ClientStream {
 
 impl GetSocketDigest for ClientStream {
     fn get_socket_digest(&self) -> Option<Arc<SocketDigest>> {
-        let digest = SocketDigest::from_raw_fd(self.socket().as_raw_fd());
+        let digest = SocketDigest::from_raw_fd(self.fd());
         let _ = digest.peer_addr.set(Some(self.link().client.into()));
         Some(Arc::new(digest))
     }
