@@ -41,8 +41,8 @@ use super::{ConfigStatus, Event, Request, RunStatus, World};
 use crate::config::{Files, Loaded, Problem, Source};
 use crate::machine::{Effect, Engine, Input as Step};
 use crate::model::Model;
-use crate::model::check::{Check, Probe};
-use crate::model::event::{GuardResult, Observation};
+use crate::model::check::{Check, Origin, Probe};
+use crate::model::event::{GuardResult, Observation, Verdict};
 use crate::model::id::{CheckId, Name};
 use crate::model::time::{Now, Tick};
 use crate::probe::Sampled;
@@ -324,7 +324,19 @@ impl Core {
         if self.checks[check.index()].probe != sampled.check.probe {
             return;
         }
+        self.note_load(check, &sampled.verdict);
         self.step(now, Step::Verdict { check, verdict: sampled.verdict.clone() });
+    }
+
+    /// What a LOAD monitor heard goes to traffic directly: it is a figure, not a state.
+    fn note_load(&mut self, check: CheckId, verdict: &Verdict) {
+        let model = self.engine.model();
+        if let Origin::Monitor { service, .. } = &model.check(check).origin
+            && verdict.load.is_some()
+        {
+            let name = Name::clone(&model.service(*service).name);
+            self.registry.service(&name).set_load(verdict.load);
+        }
     }
 
     /// One step of the engine and everything it asks for. Results of guards are fed back at once.

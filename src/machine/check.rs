@@ -105,7 +105,8 @@ impl CheckMachine {
             Outcome::Fail => self.failed(now.tick, schedule),
             Outcome::Void => {}
         }
-        self.view.last = Some(Sample { at: now, outcome, latency: verdict.latency, detail: verdict.detail.clone() });
+        let (latency, detail) = (verdict.latency, verdict.detail.clone());
+        self.view.last = Some(Sample { at: now, outcome, latency, detail, load: verdict.load });
         self.settle(now, before)
     }
 

@@ -17,6 +17,8 @@ pub struct Verdict {
     pub latency: Duration,
     /// In words, for `last_error` and `show`: `200 OK`, `connection refused by 127.0.0.1:8001`.
     pub detail: Arc<str>,
+    /// Only of LOAD monitors: how busy the server says it is, for the method CUSTOMLOAD.
+    pub load: Option<u32>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -287,7 +289,11 @@ impl Cause {
 
 impl Verdict {
     pub fn new(outcome: Outcome, latency: Duration, detail: impl Into<Arc<str>>) -> Verdict {
-        Verdict { outcome, latency, detail: detail.into() }
+        Verdict { outcome, latency, detail: detail.into(), load: None }
+    }
+
+    pub fn with_load(self, load: Option<u32>) -> Verdict {
+        Verdict { load, ..self }
     }
 }
 

@@ -76,6 +76,8 @@ pub struct Sample {
     pub outcome: Outcome,
     pub latency: Duration,
     pub detail: Arc<str>,
+    /// Of LOAD monitors.
+    pub load: Option<u32>,
 }
 
 #[derive(Clone, Debug, Default)]

@@ -30,6 +30,8 @@ pub struct ServiceLive {
     pub connect_failures_total: AtomicU64,
     pub bytes_in_total: AtomicU64,
     pub bytes_out_total: AtomicU64,
+    /// One more than what its LOAD monitor last told; 0: nothing is known. See [`ServiceLive::load`].
+    load: AtomicU64,
     /// Bumped when connections of this service must end (`downStateFlush`, end of a drain): whoever carries one
     /// compares, or waits on it.
     pub flush: tokio::sync::watch::Sender<u64>,
@@ -155,6 +157,17 @@ impl DnsLive {
 // === impl ServiceLive ===
 
 impl ServiceLive {
+    /// How busy the server says it is, as its LOAD monitor heard last; `None` without such a monitor, before its first
+    /// answer and after a failed one. For the method CUSTOMLOAD.
+    pub fn load(&self) -> Option<u32> {
+        let told = self.load.load(Ordering::Relaxed).checked_sub(1)?;
+        u32::try_from(told).ok()
+    }
+
+    pub fn set_load(&self, load: Option<u32>) {
+        self.load.store(load.map_or(0, |load| u64::from(load) + 1), Ordering::Relaxed);
+    }
+
     /// Opens one transaction; it ends when the guard is dropped.
     pub fn begin(self: &Arc<Self>) -> Active {
         // SeqCst: the writer reads this counter after publishing that a drain began, and a reader re-checks the
