@@ -1,5 +1,5 @@
-//! L7: HTTP/1.1 behind our own listeners. Each request is judged ([`head`]), decided ([`policy`]) and given to a member
-//! of its own, on the snapshot of its moment; pingora carries the bytes.
+//! L7: HTTP behind our own listeners. Each request is judged ([`head`]), decided ([`policy`]) and given to a member of its
+//! own, on the snapshot of its moment; pingora carries the bytes.
 
 mod forward;
 pub mod head;
@@ -10,116 +10,17 @@ pub mod policy;
 mod sticky;
 mod stream;
 
-use std::pin::pin;
 use std::sync::Arc;
-use std::task::Poll;
-use std::time::Duration;
 
-use tokio::io::AsyncWriteExt;
-use tokio::sync::watch;
+use bytes::Bytes;
 
+use super::Shared;
 use super::conn::{ClientInfo, Transport};
-use super::{Shared, raised, reset_on_close};
 use crate::model::id::Name;
-use link::Link;
-use stream::ClientStream;
 
 pub(crate) use pingora::Engine;
 
-/// How long a closing connection reads on, so that its client can take the last answer.
-const LINGER: Duration = Duration::from_secs(2);
-/// Bytes that it reads on at most.
-const LINGER_BYTES: usize = 1024 * 1024;
-
-/// How a connection ended.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum End {
-    /// By one of the two sides, or by us between two requests.
-    Regular,
-    /// A flush, or the limit of the drain.
-    Cut,
-}
-
 /// Serves one connection to the end.
 pub(crate) async fn serve<S: Transport>(shared: &Arc<Shared>, stream: S, info: ClientInfo, vserver: Name) {
-    let link = Arc::new(Link::new(Arc::clone(shared), info, vserver));
-    let vip_flush = {
-        let snapshot = shared.plane.cell.load();
-        snapshot.model.vserver_id(&link.vserver).map(|id| {
-            link.set_idle(snapshot.model.vserver(id).client_timeout);
-            snapshot.vservers[id.index()].live.flush.subscribe()
-        })
-    };
-    let stream = ClientStream::new(Box::new(stream), Arc::clone(&link));
-    let end = carry(shared, &link, stream, vip_flush).await;
-    // The engine has dropped its stream, which leaves the connection behind.
-    let Some(mut left) = link.take_left() else { return };
-    if end == End::Cut || link.is_reset() {
-        return reset_on_close(left.socket());
-    }
-    if link.lingers() {
-        tokio::select! {
-            () = linger(left) => {}
-            () = raised(shared.kill.clone()) => {}
-        }
-    } else if link.info.tls.is_some() {
-        // close_notify: without it the client cannot tell an end from a cut.
-        let _ = tokio::time::timeout(LINGER, left.shutdown()).await;
-    }
-}
-
-/// Runs the engine, and watches for what may end the connection from outside.
-async fn carry(shared: &Arc<Shared>, link: &Link, stream: ClientStream, flush: Option<watch::Receiver<u64>>) -> End {
-    let mut requests = pin!(shared.l7.run(stream));
-    let mut killed = pin!(raised(shared.kill.clone()));
-    let mut closing = pin!(async {
-        tokio::select! {
-            () = raised(shared.drain.clone()) => {}
-            // The VIP went down under its own `downStateFlush`: what its members do for it is cut by `flushed`.
-            () = bumped(flush) => {}
-        }
-    });
-    let mut closed = false;
-    std::future::poll_fn(|cx| {
-        if requests.as_mut().poll(cx).is_ready() {
-            return Poll::Ready(End::Regular);
-        }
-        // After the requests: they may just have set what it waits for.
-        if link.poll_flushed(cx).is_ready() || killed.as_mut().poll(cx).is_ready() {
-            return Poll::Ready(End::Cut);
-        }
-        if !closed && closing.as_mut().poll(cx).is_ready() {
-            closed = true;
-            link.close();
-        }
-        Poll::Pending
-    })
-    .await
-}
-
-async fn bumped(flush: Option<watch::Receiver<u64>>) {
-    if let Some(mut flush) = flush
-        && flush.changed().await.is_ok()
-    {
-        return;
-    }
-    std::future::pending().await
-}
-
-/// Ends our side and reads on for a moment: closing with unread bytes would be a reset, which may overtake the answer.
-async fn linger(mut io: Box<dyn Transport>) {
-    let drained = async {
-        let _ = io.shutdown().await;
-        let socket = io.socket();
-        let (mut left, mut scrap) = (LINGER_BYTES, [0; 4096]);
-        while left > 0 && socket.readable().await.is_ok() {
-            match socket.try_read(&mut scrap) {
-                Ok(0) => return,
-                Ok(read) => left = left.saturating_sub(read),
-                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
-                Err(_) => return,
-            }
-        }
-    };
-    let _ = tokio::time::timeout(LINGER, drained).await;
+    pingora::take_over(shared, stream, info, Bytes::new(), vserver).await;
 }

@@ -4,6 +4,7 @@
 //! not: which bytes of a client are a request ([`head`](super::head)), who serves it ([`member`](crate::dataplane::member)),
 //! what an error looks like ([`pages`](super::pages)).
 
+mod connection;
 mod hooks;
 mod io;
 mod upgrade;
@@ -17,6 +18,8 @@ use pingora_proxy::{HttpProxy, http_proxy};
 
 use super::stream::ClientStream;
 use hooks::Hooks;
+
+pub(super) use connection::take_over;
 
 /// Tries of one request at most, first one included. The hooks stop much earlier, by time.
 const TRIES_MAX: usize = 64;

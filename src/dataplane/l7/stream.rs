@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use bytes::{Buf, BytesMut};
+use bytes::{Buf, Bytes, BytesMut};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep};
 
@@ -67,12 +67,13 @@ enum Timing {
 // === impl ClientStream ===
 
 impl ClientStream {
-    pub fn new(io: Box<dyn Transport>, link: Arc<Link>) -> ClientStream {
+    /// `already_read`: bytes that were taken from `io` before.
+    pub fn new(io: Box<dyn Transport>, already_read: Bytes, link: Arc<Link>) -> ClientStream {
         ClientStream {
             io: Some(io),
             link,
             guard: Guard::new(),
-            waiting: BytesMut::new(),
+            waiting: BytesMut::from(already_read),
             passed: BytesMut::new(),
             unsent: BytesMut::new(),
             unflushed: false,
