@@ -74,6 +74,12 @@ pub(crate) struct Open(Arc<Shared>);
 impl Dataplane {
     /// Binds what the current snapshot asks for and follows every later one. Must be called inside a tokio runtime.
     pub async fn start(cell: Arc<Cell>, observations: mpsc::Sender<Observation>) -> Dataplane {
+        Dataplane::start_at(cell, observations, Instant::now()).await
+    }
+
+    /// [`start`](Self::start), with the moment at which the clock of the one writer shows zero, so that both mean the
+    /// same by a tick.
+    pub async fn start_at(cell: Arc<Cell>, observations: mpsc::Sender<Observation>, origin: Instant) -> Dataplane {
         let (drain, drain_seen) = watch::channel(false);
         let (kill, kill_seen) = watch::channel(false);
         let budget = Budget::of(open_files_max());
@@ -85,7 +91,7 @@ impl Dataplane {
             connections: Arc::new(Semaphore::new(budget.connections)),
             open: AtomicUsize::new(0),
             idle: Notify::new(),
-            origin: Instant::now(),
+            origin,
         });
         let reconciled = listen::start(Arc::clone(&shared)).await;
         Dataplane { shared, reconciled, drain, kill }
@@ -147,7 +153,7 @@ impl Shared {
         Open(Arc::clone(self))
     }
 
-    /// Monotonic time for the idle time-outs of persistence.
+    /// Monotonic time, as the one writer tells it.
     pub fn now(&self) -> Tick {
         Tick(micros(self.origin.elapsed()))
     }

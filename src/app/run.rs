@@ -22,6 +22,7 @@ use crate::control::store::{self, Found, Memory, Store};
 use crate::dataplane::Dataplane;
 use crate::dataplane::dns::serve::DnsServer;
 use crate::files::{self, DiskFiles};
+use crate::model::time::Tick;
 use crate::probe::runner;
 use crate::snapshot::Cell;
 
@@ -80,6 +81,7 @@ async fn start(options: &RunOptions) -> Result<Running, String> {
     let admin_listener = listen_admin(loaded.model.admin.listen)?;
     let admin_address = admin_listener.local_addr().map_err(|e| e.to_string())?;
     let (store, found, socket) = open_state(options)?;
+    let clock = Clock::start();
     let reactor = Reactor::start(Begin {
         loaded,
         store,
@@ -87,12 +89,13 @@ async fn start(options: &RunOptions) -> Result<Running, String> {
         path: Some(options.config.clone()),
         overrides: options.set.clone(),
         files: Arc::new(DiskFiles::beside(&options.config)),
-        clock: Clock::start(),
+        clock,
         probes: runner::LIMIT,
     })
     .map_err(|e| format!("the machine refuses threads: {e}"))?;
 
-    let dataplane = Dataplane::start(Arc::clone(&reactor.cell), reactor.observations.clone()).await;
+    let dataplane =
+        Dataplane::start_at(Arc::clone(&reactor.cell), reactor.observations.clone(), clock.instant(Tick::ZERO)).await;
     let dns = DnsServer::start(Arc::clone(&reactor.cell)).await;
     tokio::spawn(join_listeners(Arc::clone(&reactor.cell), dataplane.reconciled(), dns.reconciled()));
     let (stop_admin, stopping) = watch::channel(false);

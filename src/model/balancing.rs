@@ -66,6 +66,8 @@ pub enum Extract {
     /// The n-th segment of the path, from 1.
     PathSegment(u32),
     Path,
+    /// The path with its query, as sent.
+    Url,
     Host,
     ClientIp,
     /// The first bracket of a regular expression (crate `regex`) over another extract.

@@ -43,6 +43,12 @@ pub fn build(parts: Parts<'_>) -> Snapshot {
             live: registry.service(&service.name),
         })
         .collect();
+    let same_model = previous.filter(|p| Arc::ptr_eq(&p.model, model));
+    if same_model.is_none() {
+        for (service, entry) in model.services.iter().zip(&services) {
+            entry.live.ejector.watch(service.settings.passive.as_ref());
+        }
+    }
     let vservers = model
         .vservers
         .iter()
@@ -60,7 +66,6 @@ pub fn build(parts: Parts<'_>) -> Snapshot {
         .collect();
     let known = previous.map(|p| (&*p.model, &*p.last_good));
     let last_good = Arc::new(zones::last_good(model, &scenario_active, &view.watched, known));
-    let same_model = previous.filter(|p| Arc::ptr_eq(&p.model, model));
     Snapshot {
         generation,
         model: Arc::clone(model),

@@ -1,6 +1,8 @@
 //! What outlives a generation: counters, open work, persistence. Keyed by name in one [`Registry`]; snapshots hold
 //! shared references, so that nothing on the data path looks a name up.
 
+mod figures;
+
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -8,7 +10,11 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 
+use crate::balance::passive::{Ejection, Outcome};
 use crate::model::id::Name;
+use crate::model::time::Tick;
+
+pub use figures::{Ejector, FirstByte, Meter};
 
 /// All live tables. The control layer owns it; entries are made at the first snapshot that names them and dropped with
 /// the last that does.
@@ -32,6 +38,13 @@ pub struct ServiceLive {
     pub bytes_out_total: AtomicU64,
     /// One more than what its LOAD monitor last told; 0: nothing is known. See [`ServiceLive::load`].
     load: AtomicU64,
+    /// Reads from clients and writes to them that moved something: what stands for packets where a stream is carried.
+    /// Datagrams count as they are.
+    pub packets_total: AtomicU64,
+    pub first_byte: FirstByte,
+    pub ejector: Ejector,
+    bytes: Meter,
+    packets: Meter,
     /// Bumped when connections of this service must end (`downStateFlush`, end of a drain): whoever carries one
     /// compares, or waits on it.
     pub flush: tokio::sync::watch::Sender<u64>,
@@ -166,6 +179,39 @@ impl ServiceLive {
 
     pub fn set_load(&self, load: Option<u32>) {
         self.load.store(load.map_or(0, |load| u64::from(load) + 1), Ordering::Relaxed);
+    }
+
+    /// Bytes of a client that went to the service, by one read or datagram.
+    pub fn count_in(&self, bytes: u64) {
+        self.bytes_in_total.fetch_add(bytes, Ordering::Relaxed);
+        self.packets_total.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Bytes of the service that went to a client, by one read or datagram.
+    pub fn count_out(&self, bytes: u64) {
+        self.bytes_out_total.fetch_add(bytes, Ordering::Relaxed);
+        self.packets_total.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Both directions together, over the last 14 s.
+    pub fn bits_per_second(&self, now: Tick) -> u64 {
+        let bytes = self.bytes_in_total.load(Ordering::Relaxed) + self.bytes_out_total.load(Ordering::Relaxed);
+        self.bytes.per_second(now, bytes).saturating_mul(8)
+    }
+
+    /// Over the last 14 s.
+    pub fn packets_per_second(&self, now: Tick) -> u64 {
+        self.packets.per_second(now, self.packets_total.load(Ordering::Relaxed))
+    }
+
+    /// Told by whoever carried work to this service: how it went, as far as the service is to be judged by it. Feeds the
+    /// time to the first byte and passive health. Costs two loads where nothing fails and nothing is watched. `Some`:
+    /// with this outcome the service is ejected; worth a line in the log.
+    pub fn outcome(&self, now: Tick, outcome: Outcome) -> Option<Ejection> {
+        if let Outcome::FirstByte { after, .. } = outcome {
+            self.first_byte.take(after);
+        }
+        self.ejector.take(now, outcome)
     }
 
     /// Opens one transaction; it ends when the guard is dropped.
