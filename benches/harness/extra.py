@@ -1,0 +1,149 @@
+"""Figures that are not a ratio to a peer under one load: idle connections, scale, start."""
+
+import os
+import resource
+import subprocess
+import sys
+import time
+from statistics import median
+
+from . import duties, load
+from .machine import LOAD_CORE, SERVER_CORE, Failed, Process, on_core
+from .rows import L7, url
+
+IDLE_WANTED = 20_000
+# Open files that a proxy keeps for something else than the connections of this trial.
+IDLE_RESERVE = 4_500
+IDLE_SECONDS = 5
+MANY_SERVICES = 10_000
+
+
+class Idle:
+    """Open connections, each with one answered request; closed at the end of the `with` block."""
+
+    def __init__(self, port, count):
+        command = [sys.executable, os.path.join(os.path.dirname(__file__), "idle.py"), str(port)]
+        per_process = 15_000
+        self.helpers = [
+            subprocess.Popen(
+                on_core(LOAD_CORE, [*command, str(min(per_process, count - first))]),
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            )
+            for first in range(0, count, per_process)
+        ]
+        for helper in self.helpers:
+            said = helper.stdout.readline()
+            if not said.startswith("open"):
+                raise Failed(f"port {port} did not hold {count} connections open")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.ended = sum(int(helper.communicate()[0].split()[1]) for helper in self.helpers)
+
+
+def idle(servers, _seconds):
+    """Keep-alive connections that do nothing."""
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    count = min(IDLE_WANTED, (files - IDLE_RESERVE) // 2)
+    short = "" if count == IDLE_WANTED else f" (of {IDLE_WANTED}: this machine allows {files} open files a process)"
+    found = []
+    for target in L7[:2]:
+        servers.stop(target.kind)
+        process = servers.get(target.kind)
+        duties.served(target.name, target.port)
+        before = process.resident_bytes()
+        with Idle(target.port, count) as held:
+            memory = (process.resident_bytes() - before) / count / 1024
+            begun = process.cpu_ns()
+            time.sleep(IDLE_SECONDS)
+            busy = (process.cpu_ns() - begun) / IDLE_SECONDS / 1e7
+        if held.ended:
+            raise Failed(f"{target.name} closed {held.ended} idle connections")
+        what = f"{target.name}: {count} idle keep-alive connections{short}"
+        found.append((what, f"{memory:.1f} KiB each, {busy:.2f} % of a core", "nothing refused, near zero", ""))
+        servers.stop(target.kind)
+    return found
+
+
+def scale(servers, seconds):
+    """A request costs the same among many services, and beside many open connections."""
+    target = L7[0]
+    few = cost(servers, target, seconds)
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    count = min(IDLE_WANTED, (files - IDLE_RESERVE) // 2)
+    with Idle(target.port, count):
+        beside = cost(servers, target, seconds)
+    servers.stop(target.kind)
+    path = os.path.join(servers.folder, "bascule-l7.toml")
+    with open(path) as file:
+        text = file.read()
+    with open(path, "w") as file:
+        file.write(text + many_services())
+    try:
+        many = cost(servers, target, seconds)
+    finally:
+        servers.stop(target.kind)
+        with open(path, "w") as file:
+            file.write(text)
+    goal = "flat"
+    return [
+        (f"CPU of a request: {MANY_SERVICES} services in 1000 vservers / 2 services", f"{many / few:.2f} ×", goal, flat(many / few)),
+        (f"CPU of a request: beside {count} idle connections / alone", f"{beside / few:.2f} ×", goal, flat(beside / few)),
+    ]
+
+
+def flat(ratio):
+    return "met" if ratio <= 1.1 else f"missed by {(ratio - 1) * 100:.0f} %"
+
+
+def cost(servers, target, seconds):
+    process = servers.get(target.kind)
+    cookie = duties.persists(target.name, target.port)
+    samples = []
+    for _ in range(5):
+        begun = process.cpu_ns()
+        units = load.wrk(url(target, "/small"), seconds, 64, cookie)
+        samples.append((process.cpu_ns() - begun) / units)
+    return median(samples)
+
+
+def many_services():
+    """Ten services in each of a thousand vservers without an address of their own."""
+    lines = []
+    for vserver in range(MANY_SERVICES // 10):
+        names = [f"s{vserver}-{at}" for at in range(10)]
+        for name in names:
+            lines.append(f'[service.{name}]\naddress = "127.0.0.1:21000"\nhealth_monitor = false')
+        quoted = ", ".join(f'"{name}"' for name in names)
+        lines.append(f'[vserver.many{vserver}]\ntype = "HTTP"\nservices = [{quoted}]')
+    return "\n" + "\n".join(lines) + "\n"
+
+
+def start(servers, _seconds):
+    """From the start of the process to the ready file, and what it holds then."""
+    times, memory = [], 0
+    command = servers.bascule("start", "bascule-l7.toml")
+    ready = os.path.join(servers.folder, "ready.json")
+    servers.stop("bascule-l7")
+    for _ in range(5):
+        if os.path.exists(ready):
+            os.remove(ready)
+        process = Process("start", SERVER_CORE, [*command, "--ready-file", ready], servers.folder)
+        end = time.monotonic() + 20
+        while not os.path.exists(ready):
+            if time.monotonic() > end or process.process.poll() is not None:
+                raise Failed(f"Bascule does not become ready:\n{process.last_words()}")
+            time.sleep(0.001)
+        times.append(time.monotonic() - process.started)
+        memory = process.resident_bytes()
+        process.stop()
+    taken, held = median(times) * 1000, memory / (1 << 20)
+    return [
+        ("from `run` to ready", f"{taken:.0f} ms", "< 200 ms", "met" if taken < 200 else "missed"),
+        ("resident, idle", f"{held:.0f} MiB", "< 40 MiB", "met" if held < 40 else "missed"),
+    ]
+
+
+FACTS = (idle, scale, start)

@@ -1,0 +1,99 @@
+"""Processes on the two cores, and what they cost."""
+
+import os
+import shutil
+import socket
+import subprocess
+import time
+
+# Debian keeps servers where only root looks.
+PATH = os.environ["PATH"] = f"{os.environ['PATH']}:/usr/sbin"
+SERVER_CORE = "0"
+LOAD_CORE = "1"
+
+
+class Missing(Exception):
+    """Something that a row needs is not there; the row is left out and says why."""
+
+
+class Failed(Exception):
+    """A target did not serve: the whole run is void."""
+
+
+def on_core(core, command):
+    return ["taskset", "-c", core, *command]
+
+
+class Process:
+    """A server and its children, bound to a core. Its output goes to a file in its folder."""
+
+    def __init__(self, name, core, command, folder):
+        if shutil.which(command[0], path=PATH) is None and not os.path.exists(command[0]):
+            raise Missing(f"{command[0]} is not installed: scripts/install-prerequisites --bench")
+        os.makedirs(folder, exist_ok=True)
+        self.name, self.log = name, os.path.join(folder, f"{name}.log")
+        with open(self.log, "wb") as log:
+            self.started = time.monotonic()
+            self.process = subprocess.Popen(on_core(core, command), cwd=folder, stdout=log, stderr=subprocess.STDOUT)
+
+    def pids(self):
+        """The process and its direct children (nginx has its worker there)."""
+        pid = self.process.pid
+        with open(f"/proc/{pid}/task/{pid}/children") as children:
+            return [pid, *map(int, children.read().split())]
+
+    def cpu_ns(self):
+        """User and system time of all threads, those that have ended included."""
+        return sum(time.clock_gettime_ns((~pid << 3) | 2) for pid in self.pids())
+
+    def resident_bytes(self):
+        total = 0
+        for pid in self.pids():
+            with open(f"/proc/{pid}/smaps_rollup") as rollup:
+                total += sum(int(line.split()[1]) * 1024 for line in rollup if line.startswith("Pss:"))
+        return total
+
+    def wait_for_port(self, port, seconds=20):
+        """Returns once it accepts TCP there."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            if self.process.poll() is not None:
+                break
+            try:
+                socket.create_connection(("127.0.0.1", port), 1).close()
+                return
+            except OSError:
+                time.sleep(0.002)
+        raise Failed(f"{self.name} does not listen on {port}:\n{self.last_words()}")
+
+    def last_words(self):
+        with open(self.log, errors="replace") as log:
+            return "".join(log.readlines()[-15:])
+
+    def stop(self):
+        if self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(5)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+
+
+def busy_ns():
+    """Time that all cores together were busy since the start, without nice and stolen time. Ticks of 10 ms."""
+    with open("/proc/stat") as stat:
+        user, _nice, system, _idle, _iowait, irq, softirq = map(int, stat.readline().split()[1:8])
+    return (user + system + irq + softirq) * (1_000_000_000 // os.sysconf("SC_CLK_TCK"))
+
+
+def others():
+    """What else runs, for the record: the commands of compilers and the load average."""
+    compilers = 0
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/comm") as comm:
+                compilers += comm.read().strip() in ("rustc", "cc1", "cc1plus", "ld", "cargo", "clippy-driver")
+        except OSError:
+            continue
+    return f"load average {os.getloadavg()[0]:.1f}, {compilers} compiler processes"
