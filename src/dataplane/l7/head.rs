@@ -19,10 +19,17 @@
 //! | a target over 8 KiB · a head over 64 KiB or more than 100 fields | 414 · 431 |
 //! | HTTP versions other than 1.0 and 1.1 | 505 |
 
-mod chunk;
+pub(super) mod chunk;
+pub mod field;
 mod guard;
+mod line;
+pub(super) mod scan;
 
+pub use field::{Field, Kind, Options, Span};
 pub use guard::Guard;
+pub use line::{RequestLine, request_line};
+
+use line::{is_authority, origin_form};
 
 /// Bytes of a request target at most.
 pub const TARGET_MAX_BYTES: usize = 8 * 1024;
@@ -38,12 +45,21 @@ pub struct Refusal {
     pub why: &'static str,
 }
 
-/// A head that passed.
+/// A head that passed. Its fields are given apart, in a list that can be used again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Head {
-    pub framing: Framing,
-    /// The target in origin form (or `*`); differs from what was sent where that was absolute.
+    pub method: Span,
+    /// As sent.
+    pub target: Span,
+    /// The target in origin form (or `*`) where what was sent is absolute.
     pub origin_form: Option<String>,
+    /// 0 or 1: HTTP/1.0 or HTTP/1.1.
+    pub minor: u8,
+    pub framing: Framing,
+    pub host: Option<Span>,
+    pub connection: Options,
+    /// `Expect: 100-continue`.
+    pub expects: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,135 +69,82 @@ pub enum Framing {
     Chunked,
 }
 
-/// The first line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RequestLine<'a> {
-    pub method: &'a str,
-    pub target: &'a str,
-    /// 0 or 1: HTTP/1.0 or HTTP/1.1.
-    pub minor: u8,
-}
-
 const fn refuse<T>(status: u16, why: &'static str) -> Result<T, Refusal> {
     Err(Refusal { status, why })
 }
 
-/// Parses a whole head: from the request line to the empty line, both included.
-pub fn parse(head: &[u8]) -> Result<Head, Refusal> {
-    let mut lines = head.split(|&b| b == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
-    let line = request_line(lines.next().unwrap_or_default())?;
-    let mut fields = Fields::default();
-    let mut count = 0;
-    for field in lines.take_while(|line| !line.is_empty()) {
-        count += 1;
-        if count > FIELDS_MAX {
+/// Parses a whole head: from the request line to the empty line, both included. `fields` is emptied first.
+pub fn parse(head: &[u8], fields: &mut Vec<Field>) -> Result<Head, Refusal> {
+    fields.clear();
+    let line_end = memchr::memchr(b'\n', head).unwrap_or(head.len());
+    let line = request_line(without_cr(&head[..line_end]))?;
+    let mut seen = Seen::default();
+    let mut at = line_end + 1;
+    while let Some(length) = head.get(at..).and_then(|rest| memchr::memchr(b'\n', rest)) {
+        let text = without_cr(&head[at..at + length]);
+        if text.is_empty() {
+            break;
+        }
+        if fields.len() == FIELDS_MAX {
             return refuse(431, "too many fields");
         }
-        let (name, value) = field_line(field)?;
-        fields.note(name, value)?;
+        let field = Field::parse(text, at)?;
+        seen.note(field, field.value.of(head))?;
+        fields.push(field);
+        at += length + 1;
     }
-    fields.judge(line)
+    seen.judge(head, line)
 }
 
-/// Parses the first line (without its CR LF).
-pub fn request_line(line: &[u8]) -> Result<RequestLine<'_>, Refusal> {
-    if line.len() > TARGET_MAX_BYTES + 64 {
-        return refuse(414, "request target too long");
-    }
-    let Ok(text) = std::str::from_utf8(line) else { return refuse(400, "byte above 0x7e in the request line") };
-    let mut parts = text.split(' ');
-    let (Some(method), Some(target), Some(version), None) = (parts.next(), parts.next(), parts.next(), parts.next())
-    else {
-        return refuse(400, "malformed request line");
-    };
-    if method.is_empty() || method.len() > 32 || !method.bytes().all(is_token) {
-        return refuse(400, "malformed method");
-    }
-    let minor = match version {
-        "HTTP/1.1" => 1,
-        "HTTP/1.0" => 0,
-        other if is_version(other) => return refuse(505, "HTTP version not supported"),
-        _ => return refuse(400, "malformed HTTP version"),
-    };
-    if target.len() > TARGET_MAX_BYTES {
-        return refuse(414, "request target too long");
-    }
-    if matches!(method, "CONNECT" | "TRACE") {
-        return refuse(405, "method not allowed");
-    }
-    if target.is_empty() || !target.bytes().all(|b| (0x21..=0x7e).contains(&b) && b != b'#') {
-        return refuse(400, "malformed request target");
-    }
-    if target.split('?').next().is_some_and(|path| path.contains("%00")) {
-        return refuse(400, "NUL in the path");
-    }
-    Ok(RequestLine { method, target, minor })
-}
-
-/// Name and value of one field line (without its CR LF). The value is trimmed.
-fn field_line(line: &[u8]) -> Result<(&str, &[u8]), Refusal> {
-    if line.first().is_some_and(|b| matches!(b, b' ' | b'\t')) {
-        return refuse(400, "folded field line");
-    }
-    let Some(colon) = line.iter().position(|&b| b == b':') else { return refuse(400, "field line without a colon") };
-    let (name, value) = (&line[..colon], line[colon + 1..].trim_ascii());
-    if name.is_empty() || !name.iter().copied().all(is_token) {
-        return refuse(400, "malformed field name");
-    }
-    if value.iter().any(|&b| (b < 0x20 && b != b'\t') || b == 0x7f) {
-        return refuse(400, "control byte in a field value");
-    }
-    Ok((std::str::from_utf8(name).expect("tokens are ASCII"), value))
+fn without_cr(line: &[u8]) -> &[u8] {
+    line.strip_suffix(b"\r").unwrap_or(line)
 }
 
 /// What the fields say about framing and routing.
 #[derive(Default)]
-struct Fields<'a> {
+struct Seen {
     length: Option<u64>,
     chunked: bool,
-    host: Option<&'a str>,
+    host: Option<Span>,
+    connection: Options,
+    expects: bool,
 }
 
-impl<'a> Fields<'a> {
-    fn note(&mut self, name: &str, value: &'a [u8]) -> Result<(), Refusal> {
-        let is = |wanted: &str| name.eq_ignore_ascii_case(wanted);
-        if is("content-length") {
-            if self.length.is_some() {
-                return refuse(400, "Content-Length twice");
-            }
-            self.length = Some(length(value)?);
-        } else if is("transfer-encoding") {
-            if self.chunked {
-                return refuse(400, "Transfer-Encoding twice");
-            }
-            if !value.eq_ignore_ascii_case(b"chunked") {
+impl Seen {
+    fn note(&mut self, field: Field, value: &[u8]) -> Result<(), Refusal> {
+        match field.kind {
+            Kind::ContentLength if self.length.is_some() => return refuse(400, "Content-Length twice"),
+            Kind::ContentLength => match length(value) {
+                None => return refuse(400, "malformed Content-Length"),
+                length => self.length = length,
+            },
+            Kind::TransferEncoding if self.chunked => return refuse(400, "Transfer-Encoding twice"),
+            Kind::TransferEncoding if !value.eq_ignore_ascii_case(b"chunked") => {
                 return refuse(400, "Transfer-Encoding other than chunked");
             }
-            self.chunked = true;
-        } else if is("host") {
-            if self.host.is_some() {
-                return refuse(400, "Host twice");
-            }
-            self.host = Some(host(value)?);
-        } else if is("expect") {
-            if !value.eq_ignore_ascii_case(b"100-continue") {
+            Kind::TransferEncoding => self.chunked = true,
+            Kind::Host if self.host.is_some() => return refuse(400, "Host twice"),
+            Kind::Host if !is_authority(value) => return refuse(400, "malformed Host"),
+            Kind::Host => self.host = Some(field.value),
+            Kind::Expect if !value.eq_ignore_ascii_case(b"100-continue") => {
                 return refuse(417, "expectation not supported");
             }
-        } else if is("connection") {
-            let protected = ["host", "content-length", "transfer-encoding", "expect", "content_length"];
-            let names = value.split(|&b| b == b',').map(<[u8]>::trim_ascii);
-            for named in names {
-                if protected.iter().any(|p| named.eq_ignore_ascii_case(p.as_bytes())) {
+            Kind::Expect => self.expects = true,
+            Kind::Connection => {
+                let protected = ["host", "content-length", "transfer-encoding", "expect", "content_length"];
+                let is_protected = |named: &[u8]| protected.iter().any(|p| named.eq_ignore_ascii_case(p.as_bytes()));
+                if field::names(value).any(is_protected) {
                     return refuse(400, "Connection names a field of the framing");
                 }
+                self.connection.note(value);
             }
-        } else if is("content_length") || is("transfer_encoding") {
-            return refuse(400, "field that looks like framing");
+            Kind::LooksLikeFraming => return refuse(400, "field that looks like framing"),
+            _ => {}
         }
         Ok(())
     }
 
-    fn judge(self, line: RequestLine<'_>) -> Result<Head, Refusal> {
+    fn judge(self, head: &[u8], line: RequestLine<'_>) -> Result<Head, Refusal> {
         let framing = match (self.length, self.chunked) {
             (Some(_), true) => return refuse(400, "Content-Length with Transfer-Encoding"),
             (None, true) if line.minor == 0 => return refuse(400, "Transfer-Encoding on HTTP/1.0"),
@@ -195,79 +158,40 @@ impl<'a> Fields<'a> {
         if self.host.is_none() && line.minor == 1 {
             return refuse(400, "HTTP/1.1 without Host");
         }
-        Ok(Head { framing, origin_form: origin_form(line, self.host)? })
+        let method = line.method.len();
+        Ok(Head {
+            method: Span::new(0, method),
+            target: Span::new(method + 1, method + 1 + line.target.len()),
+            origin_form: origin_form(line, self.host.map(|host| host.text(head)))?,
+            minor: line.minor,
+            framing,
+            host: self.host,
+            connection: self.connection,
+            expects: self.expects,
+        })
     }
 }
 
-/// `None` where the target is in origin form already.
-fn origin_form(line: RequestLine<'_>, host: Option<&str>) -> Result<Option<String>, Refusal> {
-    if line.target.starts_with('/') || (line.target == "*" && line.method == "OPTIONS") {
-        return Ok(None);
-    }
-    let scheme_end = line.target.find("://").map_or(0, |at| at + 3);
-    let (scheme, rest) = line.target.split_at(scheme_end);
-    if !scheme.eq_ignore_ascii_case("http://") && !scheme.eq_ignore_ascii_case("https://") {
-        return refuse(400, "malformed request target");
-    }
-    let (authority, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
-    if !is_authority(authority.as_bytes()) {
-        return refuse(400, "malformed authority");
-    }
-    let same = |host: &str| without_default_port(host).eq_ignore_ascii_case(without_default_port(authority));
-    if !host.is_some_and(same) {
-        return refuse(400, "Host differs from the target");
-    }
-    Ok(Some(if path.starts_with('/') { path.to_owned() } else { format!("/{path}") }))
+/// Digits, and not too many.
+pub(super) fn length(value: &[u8]) -> Option<u64> {
+    let digits = (1..=18).contains(&value.len()) && value.iter().all(u8::is_ascii_digit);
+    digits.then(|| value.iter().fold(0, |number, &digit| number * 10 + u64::from(digit - b'0')))
 }
 
-fn without_default_port(authority: &str) -> &str {
-    authority.strip_suffix(":80").unwrap_or(authority)
+/// Hex digits, and not too many.
+fn length_of_hex(digits: &[u8]) -> Option<u64> {
+    let sane = (1..=15).contains(&digits.len()) && digits.iter().all(u8::is_ascii_hexdigit);
+    let digits = std::str::from_utf8(digits).ok().filter(|_| sane)?;
+    u64::from_str_radix(digits, 16).ok()
 }
 
-fn length(value: &[u8]) -> Result<u64, Refusal> {
-    let digits = !value.is_empty() && value.len() <= 18 && value.iter().all(u8::is_ascii_digit);
-    match std::str::from_utf8(value).ok().filter(|_| digits).and_then(|text| text.parse().ok()) {
-        Some(length) => Ok(length),
-        None => refuse(400, "malformed Content-Length"),
+// === impl Head ===
+
+impl Head {
+    /// The target in origin form (or `*`).
+    pub fn target<'a>(&'a self, head: &'a [u8]) -> &'a str {
+        self.origin_form.as_deref().unwrap_or_else(|| self.target.text(head))
     }
-}
-
-fn host(value: &[u8]) -> Result<&str, Refusal> {
-    match std::str::from_utf8(value) {
-        Ok(text) if is_authority(value) => Ok(text),
-        _ => refuse(400, "malformed Host"),
-    }
-}
-
-/// uri-host [ ":" port ] of RFC 3986, without user information and not empty.
-fn is_authority(text: &[u8]) -> bool {
-    let (host, port) = match text {
-        [b'[', rest @ ..] => {
-            let Some(end) = rest.iter().position(|&b| b == b']') else { return false };
-            let inside = &rest[..end];
-            if inside.is_empty() || !inside.iter().all(|b| b.is_ascii_hexdigit() || matches!(b, b':' | b'.')) {
-                return false;
-            }
-            (inside, &rest[end + 1..])
-        }
-        _ => text.split_at(text.iter().position(|&b| b == b':').unwrap_or(text.len())),
-    };
-    let name = |b: &u8| b.is_ascii_alphanumeric() || b"-._~%!$&'()*+,;=:".contains(b);
-    let port_is_sane = match port {
-        [] => true,
-        [b':', digits @ ..] => digits.len() <= 5 && digits.iter().all(u8::is_ascii_digit),
-        _ => false,
-    };
-    !host.is_empty() && host.iter().all(name) && port_is_sane
-}
-
-fn is_version(text: &str) -> bool {
-    matches!(text.as_bytes(), [b'H', b'T', b'T', b'P', b'/', major, b'.', minor]
-        if major.is_ascii_digit() && minor.is_ascii_digit())
-}
-
-fn is_token(b: u8) -> bool {
-    b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b)
 }
 
 #[cfg(test)]

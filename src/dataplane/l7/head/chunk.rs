@@ -1,19 +1,35 @@
-//! A chunked body, read strictly and written anew.
+//! A chunked body, read strictly and written anew in the place where it stands: what is written is never longer than what
+//! was read, and where nothing is to be left out nothing is moved.
 
-use std::fmt::Write as _;
-
-use bytes::{Buf, BytesMut};
-
-use super::{Refusal, field_line, refuse};
+use super::field::has_control;
+use super::{Field, Kind, Refusal, field, length_of_hex, refuse};
 
 /// Bytes of a line with a chunk size at most, extension included.
 const SIZE_LINE_MAX_BYTES: usize = 1024;
 /// Bytes of all trailer lines together at most.
 const TRAILERS_MAX_BYTES: usize = 8 * 1024;
 
+/// A reader of one body.
+#[derive(Debug)]
+pub(in crate::dataplane::l7) struct Chunks {
+    form: Form,
+    at: At,
+}
+
+/// What is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::dataplane::l7) enum Form {
+    /// Chunks without extensions and trailers.
+    Chunks,
+    /// Chunks without extensions, and the trailers.
+    ChunksAndTrailers,
+    /// The data alone.
+    Data,
+}
+
 /// Where in the body the reader stands.
 #[derive(Debug)]
-pub(super) enum Chunks {
+enum At {
     /// In the line with the size of the next chunk.
     Size,
     Data(u64),
@@ -21,93 +37,152 @@ pub(super) enum Chunks {
     DataEnd,
     /// After the last chunk. Bytes of trailers so far.
     Trailers(usize),
+    End,
+}
+
+/// What a walk did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::dataplane::l7) struct Walked {
+    /// Bytes read.
+    pub taken: usize,
+    /// Bytes written, at the beginning of the buffer.
+    pub passed: usize,
+    /// Bytes of data among them.
+    pub data: u64,
+    /// The body is at its end; what follows in the buffer is not of it.
+    pub done: bool,
 }
 
 // === impl Chunks ===
 
 impl Chunks {
-    pub fn new() -> Chunks {
-        Chunks::Size
+    pub fn new(form: Form) -> Chunks {
+        Chunks { form, at: At::Size }
     }
 
-    /// Moves what may pass. True at the end of the body.
-    pub fn feed(&mut self, input: &mut BytesMut, out: &mut BytesMut) -> Result<bool, Refusal> {
-        loop {
-            match self {
-                Chunks::Size => {
-                    let Some(line) = take_line(input, SIZE_LINE_MAX_BYTES, "chunk size line too long")? else {
-                        return Ok(false);
-                    };
-                    let size = size(&line)?;
-                    *self = if size == 0 { Chunks::Trailers(0) } else { Chunks::Data(size) };
-                    if size > 0 {
-                        write!(out, "{size:x}\r\n").expect("writing to memory");
-                    }
+    /// Reads as much as is there. What is left unread (behind `taken`) needs more bytes.
+    pub fn walk(&mut self, buf: &mut [u8]) -> Result<Walked, Refusal> {
+        let mut walked = Walked::default();
+        while self.step(buf, &mut walked)? {}
+        walked.done = matches!(self.at, At::End);
+        Ok(walked)
+    }
+
+    /// False where no further step can be taken.
+    fn step(&mut self, buf: &mut [u8], walked: &mut Walked) -> Result<bool, Refusal> {
+        match &mut self.at {
+            At::Size => {
+                let rest = &buf[walked.taken..];
+                let Some(line) = line(rest, SIZE_LINE_MAX_BYTES, "chunk size line too long")? else {
+                    return Ok(false);
+                };
+                let size = size(&rest[..line])?;
+                walked.taken += line + 2;
+                if self.form != Form::Data {
+                    write_size(buf, &mut walked.passed, size);
                 }
-                Chunks::Data(left) => {
-                    let passes = input.len().min(usize::try_from(*left).unwrap_or(usize::MAX));
-                    out.extend_from_slice(&input[..passes]);
-                    input.advance(passes);
-                    *left -= passes as u64;
-                    if *left > 0 {
-                        return Ok(false);
-                    }
-                    *self = Chunks::DataEnd;
+                self.at = if size == 0 { At::Trailers(0) } else { At::Data(size) };
+            }
+            At::Data(left) => {
+                let here = (buf.len() - walked.taken).min(usize::try_from(*left).unwrap_or(usize::MAX));
+                shift(buf, walked, here);
+                walked.data += here as u64;
+                *left -= here as u64;
+                if *left > 0 {
+                    return Ok(false);
                 }
-                Chunks::DataEnd => {
-                    let expected = &b"\r\n"[..input.len().min(2)];
-                    if !input.starts_with(expected) {
-                        return refuse(400, "chunk longer than its size");
-                    }
-                    if expected.len() < 2 {
-                        return Ok(false);
-                    }
-                    input.advance(2);
-                    out.extend_from_slice(b"\r\n");
-                    *self = Chunks::Size;
+                self.at = At::DataEnd;
+            }
+            At::DataEnd => {
+                let rest = &buf[walked.taken..];
+                if !b"\r\n".starts_with(&rest[..rest.len().min(2)]) {
+                    return refuse(400, "chunk longer than its size");
                 }
-                Chunks::Trailers(seen) => {
-                    let Some(line) = take_line(input, TRAILERS_MAX_BYTES - *seen, "trailers too large")? else {
-                        return Ok(false);
-                    };
-                    if line.is_empty() {
-                        out.extend_from_slice(b"0\r\n\r\n");
-                        return Ok(true);
-                    }
-                    *seen = (*seen + line.len() + 2).min(TRAILERS_MAX_BYTES);
-                    // Valid ones are dropped, as the engine behind does not pass them on.
-                    field_line(&line)?;
+                if rest.len() < 2 {
+                    return Ok(false);
+                }
+                if self.form == Form::Data {
+                    walked.taken += 2;
+                } else {
+                    shift(buf, walked, 2);
+                }
+                self.at = At::Size;
+            }
+            At::Trailers(seen) => {
+                let rest = &buf[walked.taken..];
+                let Some(line) = line(rest, TRAILERS_MAX_BYTES - *seen, "trailers too large")? else {
+                    return Ok(false);
+                };
+                *seen = (*seen + line + 2).min(TRAILERS_MAX_BYTES);
+                let passes = match line {
+                    0 => self.form != Form::Data,
+                    _ => may_trail(&rest[..line])? && self.form == Form::ChunksAndTrailers,
+                };
+                if line == 0 {
+                    self.at = At::End;
+                }
+                if passes {
+                    shift(buf, walked, line + 2);
+                } else {
+                    walked.taken += line + 2;
                 }
             }
+            At::End => return Ok(false),
         }
+        Ok(true)
     }
 }
 
-/// One line without its CR LF; `None` where its end has not come yet.
-fn take_line(input: &mut BytesMut, most: usize, too_long: &'static str) -> Result<Option<BytesMut>, Refusal> {
-    let Some(end) = input.iter().position(|&b| b == b'\n') else {
-        return if input.len() > most { refuse(400, too_long) } else { Ok(None) };
+/// Passes the next `count` bytes on as they are.
+fn shift(buf: &mut [u8], walked: &mut Walked, count: usize) {
+    if walked.passed != walked.taken {
+        buf.copy_within(walked.taken..walked.taken + count, walked.passed);
+    }
+    walked.passed += count;
+    walked.taken += count;
+}
+
+/// Writes the line of a chunk's size: not longer than the one that was read.
+fn write_size(buf: &mut [u8], passed: &mut usize, size: u64) {
+    let digits = (64 - size.leading_zeros()).div_ceil(4).max(1);
+    for place in (0..digits).rev() {
+        buf[*passed] = b"0123456789abcdef"[(size >> (4 * place) & 15) as usize];
+        *passed += 1;
+    }
+    buf[*passed..*passed + 2].copy_from_slice(b"\r\n");
+    *passed += 2;
+}
+
+/// The length of a line without its CR LF; `None` where its end has not come yet.
+fn line(rest: &[u8], most: usize, too_long: &'static str) -> Result<Option<usize>, Refusal> {
+    let Some(end) = memchr::memchr(b'\n', rest) else {
+        return if rest.len() > most { refuse(400, too_long) } else { Ok(None) };
     };
     if end > most {
         return refuse(400, too_long);
     }
-    let mut line = input.split_to(end + 1);
-    if !line.ends_with(b"\r\n") {
-        return refuse(400, "bare LF in a chunked body");
-    }
-    line.truncate(end - 1);
-    if line.iter().any(|&b| (b < 0x20 && b != b'\t') || b == 0x7f) {
+    let Some(line) = rest[..end].strip_suffix(b"\r") else { return refuse(400, "bare LF in a chunked body") };
+    if has_control(line) {
         return refuse(400, "control byte in a chunked body");
     }
-    Ok(Some(line))
+    Ok(Some(line.len()))
 }
 
 /// 1*HEXDIG, then optionally `;` and an extension. No sign, no `0x`, no space before the end.
 fn size(line: &[u8]) -> Result<u64, Refusal> {
     let digits = line.split(|&b| b == b';').next().unwrap_or_default();
-    let sane = (1..=15).contains(&digits.len()) && digits.iter().all(u8::is_ascii_hexdigit);
-    match std::str::from_utf8(digits).ok().filter(|_| sane).and_then(|text| u64::from_str_radix(text, 16).ok()) {
+    match length_of_hex(digits) {
         Some(size) => Ok(size),
         None => refuse(400, "malformed chunk size"),
     }
+}
+
+/// Whether a valid trailer goes on: not where it could be taken for framing, routing or another hop's.
+fn may_trail(line: &[u8]) -> Result<bool, Refusal> {
+    let kind = Field::parse(line, 0)?.kind;
+    let routes = matches!(
+        kind,
+        Kind::Host | Kind::ContentLength | Kind::LooksLikeFraming | Kind::Expect | Kind::Cookie | Kind::XForwardedFor
+    );
+    Ok(!kind.is_hop_by_hop() && !routes && !field::is_set_cookie(line))
 }

@@ -2,8 +2,9 @@
 
 use bytes::BytesMut;
 
-use super::chunk::Chunks;
-use super::{Framing, HEAD_MAX_BYTES, Refusal, TARGET_MAX_BYTES, parse, refuse, request_line};
+use super::chunk::{Chunks, Form};
+use super::scan::Scan;
+use super::{Field, Framing, Refusal, parse};
 
 /// Where in the stream of requests a connection stands.
 ///
@@ -19,11 +20,12 @@ use super::{Framing, HEAD_MAX_BYTES, Refusal, TARGET_MAX_BYTES, parse, refuse, r
 #[derive(Debug)]
 pub struct Guard {
     state: State,
+    fields: Vec<Field>,
 }
 
 #[derive(Debug)]
 enum State {
-    Head { scanned: usize, line_checked: bool },
+    Head(Scan),
     Length(u64),
     Chunks(Chunks),
     Done,
@@ -34,7 +36,7 @@ enum State {
 
 impl Guard {
     pub fn new() -> Guard {
-        Guard { state: State::Head { scanned: 0, line_checked: false } }
+        Guard { state: State::Head(Scan::default()), fields: Vec::new() }
     }
 
     /// Moves what may pass now from `input` to `out`. What stays in `input` needs more bytes or its turn. After a
@@ -42,8 +44,8 @@ impl Guard {
     pub fn feed(&mut self, input: &mut BytesMut, out: &mut BytesMut) -> Result<(), Refusal> {
         loop {
             match &mut self.state {
-                State::Head { scanned, line_checked } => {
-                    let Some(end) = scan(input, scanned, line_checked)? else { return Ok(()) };
+                State::Head(scan) => {
+                    let Some(end) = scan.end(input)? else { return Ok(()) };
                     self.pass_head(input.split_to(end), out)?;
                 }
                 State::Length(left) => {
@@ -56,7 +58,11 @@ impl Guard {
                     self.state = State::Done;
                 }
                 State::Chunks(chunks) => {
-                    if !chunks.feed(input, out)? {
+                    let walked = chunks.walk(input)?;
+                    let mut passed = input.split_to(walked.taken);
+                    passed.truncate(walked.passed);
+                    out.unsplit(passed);
+                    if !walked.done {
                         return Ok(());
                     }
                     self.state = State::Done;
@@ -72,7 +78,7 @@ impl Guard {
 
     /// The answer is written: the next request may pass.
     pub fn next(&mut self) {
-        self.state = State::Head { scanned: 0, line_checked: false };
+        self.state = State::Head(Scan::default());
     }
 
     /// The connection speaks something else from now on.
@@ -92,7 +98,7 @@ impl Guard {
 
     /// Between two requests, or before the end of a head.
     pub fn at_head(&self) -> bool {
-        matches!(self.state, State::Head { .. })
+        matches!(self.state, State::Head(_))
     }
 
     /// The whole request has passed.
@@ -113,7 +119,7 @@ impl Guard {
     }
 
     fn pass_head(&mut self, head: BytesMut, out: &mut BytesMut) -> Result<(), Refusal> {
-        let parsed = parse(&head)?;
+        let parsed = parse(&head, &mut self.fields)?;
         match parsed.origin_form {
             None => out.unsplit(head),
             Some(target) => {
@@ -130,7 +136,7 @@ impl Guard {
         self.state = match parsed.framing {
             Framing::None => State::Done,
             Framing::Length(length) => State::Length(length),
-            Framing::Chunked => State::Chunks(Chunks::new()),
+            Framing::Chunked => State::Chunks(Chunks::new(Form::Chunks)),
         };
         Ok(())
     }
@@ -140,39 +146,4 @@ impl Default for Guard {
     fn default() -> Guard {
         Guard::new()
     }
-}
-
-/// Looks for the end of the head, each byte once. Refuses as early as a byte allows, so that a peer that will never
-/// send a proper end is not waited for.
-fn scan(input: &BytesMut, scanned: &mut usize, line_checked: &mut bool) -> Result<Option<usize>, Refusal> {
-    while let Some(&byte) = input.get(*scanned) {
-        let at = *scanned;
-        *scanned += 1;
-        if at >= HEAD_MAX_BYTES {
-            return refuse(431, "head too large");
-        }
-        let after_cr = at > 0 && input[at - 1] == b'\r';
-        match byte {
-            b'\n' if !after_cr => return refuse(400, "bare LF"),
-            b'\n' if at == 1 => return refuse(400, "empty line before the request"),
-            b'\n' => {
-                if !*line_checked {
-                    request_line(&input[..at - 1])?;
-                    *line_checked = true;
-                }
-                if input[..at].ends_with(b"\r\n\r") {
-                    return Ok(Some(at + 1));
-                }
-            }
-            _ if after_cr => return refuse(400, "bare CR"),
-            b'\r' => {}
-            b'\t' if *line_checked => {}
-            0..0x20 | 0x7f => return refuse(400, "control byte"),
-            _ => {}
-        }
-        if !*line_checked && at > TARGET_MAX_BYTES + 64 {
-            return refuse(414, "request target too long");
-        }
-    }
-    Ok(None)
 }

@@ -1,0 +1,192 @@
+//! Field lines: name and value as places in the head, so that nothing is copied to be looked at.
+
+use super::{Refusal, refuse};
+
+/// A place in the bytes of a head.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Span {
+    at: u32,
+    end: u32,
+}
+
+/// One field of a head.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Field {
+    pub name: Span,
+    /// Trimmed.
+    pub value: Span,
+    pub kind: Kind,
+}
+
+/// The fields that a relay must know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Host,
+    ContentLength,
+    TransferEncoding,
+    Connection,
+    KeepAlive,
+    ProxyConnection,
+    Upgrade,
+    Te,
+    Trailer,
+    Expect,
+    Cookie,
+    XForwardedFor,
+    /// `content_length`, `transfer_encoding`: what some servers take for the fields that they look like.
+    LooksLikeFraming,
+    Other,
+}
+
+/// What the Connection fields of a message say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    pub close: bool,
+    pub keep_alive: bool,
+    pub upgrade: bool,
+    /// Other fields are named, which end here.
+    pub names_fields: bool,
+}
+
+// === impl Span ===
+
+impl Span {
+    pub(crate) fn new(at: usize, end: usize) -> Span {
+        // A head has 64 KiB at most.
+        let place = |at| u32::try_from(at).unwrap_or(u32::MAX);
+        Span { at: place(at), end: place(end) }
+    }
+
+    /// The bytes at this place of the head that it was found in.
+    pub fn of(self, head: &[u8]) -> &[u8] {
+        head.get(self.at as usize..self.end as usize).unwrap_or_default()
+    }
+
+    /// As text; for what the grammar lets be ASCII only.
+    pub fn text(self, head: &[u8]) -> &str {
+        std::str::from_utf8(self.of(head)).unwrap_or_default()
+    }
+}
+
+// === impl Field ===
+
+impl Field {
+    /// Parses the line (without its CR LF) that begins at `at` in its head.
+    pub(crate) fn parse(line: &[u8], at: usize) -> Result<Field, Refusal> {
+        let (name, value) = parts(line)?;
+        let kind = Kind::of(&line[..name]);
+        Ok(Field { name: Span::new(at, at + name), value: Span::new(at + value.0, at + value.1), kind })
+    }
+}
+
+// === impl Kind ===
+
+impl Kind {
+    fn of(name: &[u8]) -> Kind {
+        let known: &[(&str, Kind)] = match name.len() {
+            2 => &[("te", Kind::Te)],
+            4 => &[("host", Kind::Host)],
+            6 => &[("cookie", Kind::Cookie), ("expect", Kind::Expect)],
+            7 => &[("upgrade", Kind::Upgrade), ("trailer", Kind::Trailer)],
+            10 => &[("connection", Kind::Connection), ("keep-alive", Kind::KeepAlive)],
+            14 => &[("content-length", Kind::ContentLength), ("content_length", Kind::LooksLikeFraming)],
+            15 => &[("x-forwarded-for", Kind::XForwardedFor)],
+            16 => &[("proxy-connection", Kind::ProxyConnection)],
+            17 => &[("transfer-encoding", Kind::TransferEncoding), ("transfer_encoding", Kind::LooksLikeFraming)],
+            _ => &[],
+        };
+        known.iter().find(|(word, _)| name.eq_ignore_ascii_case(word.as_bytes())).map_or(Kind::Other, |&(_, kind)| kind)
+    }
+
+    /// Whether the field is about one connection and ends here. Framing is written anew.
+    pub fn is_hop_by_hop(self) -> bool {
+        matches!(
+            self,
+            Kind::Connection
+                | Kind::KeepAlive
+                | Kind::ProxyConnection
+                | Kind::Upgrade
+                | Kind::Te
+                | Kind::Trailer
+                | Kind::TransferEncoding
+        )
+    }
+}
+
+// === impl Options ===
+
+impl Options {
+    /// Adds what one Connection field says.
+    pub fn note(&mut self, value: &[u8]) {
+        for option in names(value) {
+            let is = |word: &str| option.eq_ignore_ascii_case(word.as_bytes());
+            if is("close") {
+                self.close = true;
+            } else if is("keep-alive") {
+                self.keep_alive = true;
+            } else if is("upgrade") {
+                self.upgrade = true;
+            } else if !option.is_empty() {
+                self.names_fields = true;
+            }
+        }
+    }
+}
+
+/// The names in a Connection field.
+pub fn names(value: &[u8]) -> impl Iterator<Item = &[u8]> {
+    value.split(|&b| b == b',').map(<[u8]>::trim_ascii)
+}
+
+/// Whether a Connection field of this message names `field`.
+pub fn is_named(head: &[u8], fields: &[Field], field: Field) -> bool {
+    let name = field.name.of(head);
+    let connection = fields.iter().filter(|f| f.kind == Kind::Connection);
+    connection.flat_map(|f| names(f.value.of(head))).any(|named| named.eq_ignore_ascii_case(name))
+}
+
+/// The end of the name, and where the trimmed value stands, in one field line (without its CR LF).
+pub(super) fn parts(line: &[u8]) -> Result<(usize, (usize, usize)), Refusal> {
+    if line.first().is_some_and(|b| matches!(b, b' ' | b'\t')) {
+        return refuse(400, "folded field line");
+    }
+    let Some(colon) = memchr::memchr(b':', line) else { return refuse(400, "field line without a colon") };
+    if colon == 0 || !line[..colon].iter().all(|&b| TOKEN[b as usize]) {
+        return refuse(400, "malformed field name");
+    }
+    let value = &line[colon + 1..];
+    if has_control(value) {
+        return refuse(400, "control byte in a field value");
+    }
+    let begin = colon + 1 + (value.len() - value.trim_ascii_start().len());
+    Ok((colon, (begin, begin + value.trim_ascii().len())))
+}
+
+/// Whether this field line sets a cookie: of a whole answer, never of a trailer.
+pub(super) fn is_set_cookie(line: &[u8]) -> bool {
+    line.get(..11).is_some_and(|name| name.eq_ignore_ascii_case(b"set-cookie:"))
+}
+
+/// Control bytes other than the tab. Without an early end, so that it is done many bytes at a time.
+pub(crate) fn has_control(text: &[u8]) -> bool {
+    text.iter().fold(false, |bad, &b| bad | ((b < 0x20) & (b != b'\t')) | (b == 0x7f))
+}
+
+/// Bytes of a token (RFC 9110 §5.6.2).
+static TOKEN: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut b = 0;
+    while b < 128u8 {
+        table[b as usize] = b.is_ascii_alphanumeric()
+            || matches!(
+                b,
+                b'!' | b'#' | b'$' | b'%' | b'&' | b'\'' | b'*' | b'+' | b'-' | b'.' | b'^' | b'_' | b'`' | b'|' | b'~'
+            );
+        b += 1;
+    }
+    table
+};
+
+pub(super) fn is_token(text: &[u8]) -> bool {
+    text.iter().all(|&b| TOKEN[b as usize])
+}
