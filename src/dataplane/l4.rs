@@ -10,8 +10,9 @@ use std::time::Duration;
 use tokio::net::TcpStream;
 
 use super::conn::ClientInfo;
-use super::member::{Choice, Serving, Wanted, acquire};
+use super::member::{Acquired, Choice, Refused, Serving, Wanted, acquire, admit};
 use super::{Shared, raised, reset_on_close};
+use crate::model::ending::Reason;
 use crate::model::id::Name;
 use crate::snapshot::Snapshot;
 
@@ -37,13 +38,25 @@ pub(crate) async fn serve(
     let Some(entry) = snapshot.model.vserver_id(&vserver) else { return reset_on_close(&client) };
     let live = Arc::clone(&snapshot.vservers[entry.index()].live);
     live.requests_total.fetch_add(1, Ordering::Relaxed);
-    let connected = tokio::select! {
-        connected = tokio::time::timeout(CONNECT_BUDGET, connect(shared, snapshot, &info, &vserver)) => {
-            connected.ok().flatten()
-        }
-        () = raised(shared.kill.clone()) => None,
+    let wanted = Wanted {
+        client: info.client,
+        local: info.local,
+        value: &|_| None,
+        tls_session: info.tls.as_ref().and_then(|tls| tls.session.as_deref()),
+        only: None,
+        tried: &[],
+        now: shared.now(),
+        dry: false,
     };
-    let Some(Connected { server, serving, idle }) = connected else {
+    let Ok(_admitted) = admit(&snapshot, entry, &wanted) else {
+        live.refused_total.fetch_add(1, Ordering::Relaxed);
+        return reset_on_close(&client);
+    };
+    let connected = tokio::select! {
+        connected = connect(shared, snapshot, &vserver, &wanted) => connected,
+        () = raised(shared.kill.clone()) => return reset_on_close(&client),
+    };
+    let Ok(Connected { server, serving, idle }) = connected else {
         live.refused_total.fetch_add(1, Ordering::Relaxed);
         return reset_on_close(&client);
     };
@@ -58,23 +71,33 @@ pub(crate) async fn serve(
     }
 }
 
-/// Tries members until one is reached: those of the vserver, then those of the chain. `None`: nothing is usable.
-async fn connect(shared: &Shared, mut snapshot: Arc<Snapshot>, info: &ClientInfo, vserver: &Name) -> Option<Connected> {
+/// Tries members until one is reached: those of the vserver, then those of the chain.
+async fn connect(
+    shared: &Shared,
+    mut snapshot: Arc<Snapshot>,
+    vserver: &Name,
+    wanted: &Wanted<'_>,
+) -> Result<Connected, Refused> {
     let mut tried = Vec::new();
+    // Waiting for a place is not a try: it has a time-out of its own.
+    let mut left = CONNECT_BUDGET;
     loop {
-        let wanted =
-            Wanted { client: info.client.ip(), cookie: &|_| None, tried: &tried, now: shared.now(), dry: false };
-        let (chosen_on, choice, serving) = acquire(&shared.plane, snapshot, vserver, &wanted)?;
-        match reach(&chosen_on, choice, &serving).await {
-            Some(server) => {
-                let entry = chosen_on.model.vserver_id(vserver)?;
-                let clients = chosen_on.model.vserver(entry).client_timeout;
-                let servers = chosen_on.model.service(choice.service).settings.server_idle();
-                let idle = servers.map_or(clients, |servers| servers.min(clients));
-                return Some(Connected { server, serving, idle });
-            }
-            None => tried.push(Arc::clone(serving.service())),
+        let wanted = Wanted { tried: &tried, now: shared.now(), ..*wanted };
+        let Acquired { snapshot: chosen_on, choice, serving, .. } =
+            acquire(&shared.plane, snapshot, vserver, &wanted).await?;
+        let began = tokio::time::Instant::now();
+        let reached = tokio::time::timeout(left, reach(&chosen_on, choice, &serving)).await.ok().flatten();
+        left = left.saturating_sub(began.elapsed());
+        if let Some(server) = reached {
+            let clients = chosen_on.model.vserver_id(vserver).map(|id| chosen_on.model.vserver(id).client_timeout);
+            let servers = chosen_on.model.service(choice.service).settings.server_idle();
+            let idle = clients.into_iter().chain(servers).min().unwrap_or(CONNECT_BUDGET);
+            return Ok(Connected { server, serving, idle });
         }
+        if left.is_zero() {
+            return Err(Refused::unavailable(Reason::ConnectTimeout));
+        }
+        tried.push(Arc::clone(serving.service()));
         snapshot = shared.plane.cell.load_full();
     }
 }

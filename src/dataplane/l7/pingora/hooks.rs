@@ -25,11 +25,11 @@ use crate::dataplane::l7::forward::{ClientField, client_field, is_look_alike};
 use crate::dataplane::l7::link::Link;
 use crate::dataplane::l7::policy::{self, Decision, Request};
 use crate::dataplane::l7::sticky;
-use crate::dataplane::member::Wanted;
+use crate::dataplane::member::{Wanted, admit};
 use crate::model::id::{Name, VserverId};
 use crate::model::service::Protocol;
 use crate::snapshot::Snapshot;
-use ctx::Ctx;
+use ctx::{Ctx, Reach, values, wanted};
 
 /// Failures after the request was sent, of one request, that are tried again.
 const RESENDS_MAX: u32 = 2;
@@ -79,6 +79,17 @@ impl ProxyHttp for Hooks {
         // HTTP/1.0 knows no interim answers (RFC 9110 §15.2).
         let knows_interim = session.req_header().version != http::Version::HTTP_10;
         session.as_downstream_mut().set_ignore_info_resp(!knows_interim);
+        let admitted = {
+            let value = values(session);
+            admit(&snapshot, vserver, &wanted(&link, &value, &[]))
+        };
+        match admitted {
+            Ok(admitted) => ctx.admitted = Some(admitted),
+            Err(refused) => {
+                live.refused_total.fetch_add(1, Ordering::Relaxed);
+                return answer::refused(session, &link, &refused).await;
+            }
+        }
         let decision = decide(&snapshot, vserver, session, link.client);
         policy::count(&snapshot, &decision);
         match decision {
@@ -95,11 +106,9 @@ impl ProxyHttp for Hooks {
                 Ok(true)
             }
             Decision::Balance => {
-                if ctx.choose(&link, Arc::clone(&snapshot), session) {
-                    return Ok(false);
-                }
+                let Err(refused) = ctx.choose(&link, Arc::clone(&snapshot), session).await else { return Ok(false) };
                 live.refused_total.fetch_add(1, Ordering::Relaxed);
-                answer::page(session, &link, 503).await
+                answer::refused(session, &link, &refused).await
             }
         }
     }
@@ -108,7 +117,7 @@ impl ProxyHttp for Hooks {
         if ctx.chosen.is_none() || !ctx.tried.is_empty() || ctx.resends > 0 {
             let link = ctx.link()?;
             let snapshot = link.shared.plane.cell.load_full();
-            if !ctx.choose(&link, snapshot, session) {
+            if ctx.choose(&link, snapshot, session).await.is_err() {
                 // Everybody was tried; pingora keeps no error of the last try.
                 return Err(Error::explain(ErrorType::HTTPStatus(502), "no member could be reached"));
             }
@@ -300,14 +309,8 @@ impl Hooks {
     fn another(&self, ctx: &Ctx) -> bool {
         let Some(link) = &ctx.link else { return false };
         let snapshot = link.shared.plane.cell.load();
-        let wanted = Wanted {
-            client: link.client.ip(),
-            cookie: &|_| None,
-            tried: &ctx.tried,
-            now: link.shared.now(),
-            dry: true,
-        };
-        snapshot.model.vserver_id(&link.vserver).is_some_and(|id| policy::choose(&snapshot, id, &wanted).is_some())
+        let wanted = Wanted { dry: true, ..wanted(link, &|_| None, &ctx.tried) };
+        snapshot.model.vserver_id(&link.vserver).is_some_and(|id| policy::choose(&snapshot, id, &wanted).is_ok())
     }
 }
 

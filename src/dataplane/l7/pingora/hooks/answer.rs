@@ -8,6 +8,7 @@ use pingora_proxy::Session;
 
 use crate::dataplane::l7::link::Link;
 use crate::dataplane::l7::pages;
+use crate::dataplane::member::{Answer, Refused};
 use crate::model::id::Name;
 
 /// A short page for a status. `Ok(true)`: the request is answered.
@@ -17,6 +18,28 @@ pub(super) async fn page(session: &mut Session, link: &Link, status: u16) -> Res
         (Name::from("Cache-Control"), Name::from("no-store")),
     ];
     own(session, link, status, &fields, Bytes::from(pages::body(status))).await
+}
+
+/// What is told to a request that gets no member. `Ok(true)`: the request is answered.
+pub(super) async fn refused(session: &mut Session, link: &Link, refused: &Refused) -> Result<bool> {
+    let Some(status) = refused.status() else {
+        link.reset();
+        session.set_keepalive(None);
+        return Ok(true);
+    };
+    let field = |name: &str, value: String| [(Name::from(name), Name::from(value))];
+    match &refused.answer {
+        Answer::Redirect(_) => {
+            let target = std::str::from_utf8(session.req_header().raw_path()).unwrap_or("/");
+            let location = field("Location", refused.location(target).unwrap_or_default());
+            own(session, link, status, &location, Bytes::new()).await
+        }
+        Answer::TooManyRequests { retry_after_s } => {
+            let retry_after = field("Retry-After", retry_after_s.to_string());
+            own(session, link, status, &retry_after, Bytes::from(pages::body(status))).await
+        }
+        Answer::Unavailable | Answer::Reset => page(session, link, status).await,
+    }
 }
 
 /// An answer that no server gave. `Ok(true)`: the request is answered.

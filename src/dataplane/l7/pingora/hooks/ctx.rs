@@ -4,13 +4,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pingora_core::upstreams::peer::HttpPeer;
-use pingora_error::{Error, ErrorType, Result};
+use pingora_error::{Error, ErrorType};
 use pingora_proxy::Session;
 
 use crate::balance::persistence::cookie;
 use crate::dataplane::l7::link::Link;
 use crate::dataplane::l7::pingora::upgrade::Upgrade;
-use crate::dataplane::member::{Choice, Serving, Wanted, acquire};
+use crate::dataplane::member::{Acquired, Admitted, Refused, Wanted, acquire};
+use crate::model::balancing::Extract;
 use crate::model::id::Name;
 use crate::snapshot::Snapshot;
 
@@ -23,7 +24,9 @@ pub(in crate::dataplane::l7::pingora) struct Ctx {
     /// Set by the first hook.
     pub link: Option<Arc<Link>>,
     began: Instant,
-    pub chosen: Option<Chosen>,
+    /// Set once the request may go on.
+    pub admitted: Option<Admitted>,
+    pub chosen: Option<Acquired>,
     /// The chosen one has a connection for this request, and did not go down while it was made.
     pub reached: bool,
     /// Services that could not be reached, or failed.
@@ -35,11 +38,9 @@ pub(in crate::dataplane::l7::pingora) struct Ctx {
     pub upgrade: bool,
 }
 
-/// Who serves it, on which snapshot.
-pub(in crate::dataplane::l7::pingora) struct Chosen {
-    pub snapshot: Arc<Snapshot>,
-    pub choice: Choice,
-    pub serving: Serving,
+/// How to reach who serves it.
+pub(in crate::dataplane::l7::pingora) trait Reach {
+    fn peer(&self, upgrade: bool) -> HttpPeer;
 }
 
 // === impl Ctx ===
@@ -49,6 +50,7 @@ impl Ctx {
         Ctx {
             link: None,
             began: Instant::now(),
+            admitted: None,
             chosen: None,
             reached: false,
             tried: Vec::new(),
@@ -59,30 +61,19 @@ impl Ctx {
     }
 
     /// Without one this is no connection of ours.
-    pub fn link(&self) -> Result<Arc<Link>> {
+    pub fn link(&self) -> pingora_error::Result<Arc<Link>> {
         self.link.clone().ok_or_else(|| Error::explain(ErrorType::InternalError, "a connection without a link"))
     }
 
-    /// Chooses a member. `false`: none is usable.
-    pub fn choose(&mut self, link: &Link, snapshot: Arc<Snapshot>, session: &Session) -> bool {
+    /// Chooses a member.
+    pub async fn choose(&mut self, link: &Link, snapshot: Arc<Snapshot>, session: &Session) -> Result<(), Refused> {
         // The work on a member that was tried before ends here.
         self.release();
         self.reached = false;
-        let cookies: Vec<&str> =
-            session.req_header().headers.get_all("cookie").iter().filter_map(|v| v.to_str().ok()).collect();
-        let value_of = |name: &str| cookies.iter().find_map(|field| cookie::find(field, name)).map(str::to_owned);
-        let wanted = Wanted {
-            client: link.client.ip(),
-            cookie: &value_of,
-            tried: &self.tried,
-            now: link.shared.now(),
-            dry: false,
-        };
-        let Some((snapshot, choice, serving)) = acquire(&link.shared.plane, snapshot, &link.vserver, &wanted) else {
-            return false;
-        };
-        self.chosen = Some(Chosen { snapshot, choice, serving });
-        true
+        let value = values(session);
+        let wanted = wanted(link, &value, &self.tried);
+        self.chosen = Some(acquire(&link.shared.plane, snapshot, &link.vserver, &wanted).await?);
+        Ok(())
     }
 
     /// The member is reached: from here on its flush ends the request. One that came while it was being reached does
@@ -117,10 +108,41 @@ impl Ctx {
     }
 }
 
-// === impl Chosen ===
+/// What is asked for on behalf of this request.
+pub(in crate::dataplane::l7::pingora) fn wanted<'a>(
+    link: &'a Link,
+    value: &'a (dyn Fn(&Extract) -> Option<String> + Sync),
+    tried: &'a [Name],
+) -> Wanted<'a> {
+    Wanted {
+        client: link.client,
+        local: link.info.local,
+        value,
+        tls_session: link.info.tls.as_ref().and_then(|tls| tls.session.as_deref()),
+        only: None,
+        tried,
+        now: link.shared.now(),
+        dry: false,
+    }
+}
 
-impl Chosen {
-    pub fn peer(&self, upgrade: bool) -> HttpPeer {
+/// The values of a request.
+pub(in crate::dataplane::l7::pingora) fn values(session: &Session) -> impl Fn(&Extract) -> Option<String> + Sync + '_ {
+    let head = session.req_header();
+    move |extract| match extract {
+        Extract::Cookie(name) => {
+            let fields = head.headers.get_all("cookie").iter().filter_map(|v| v.to_str().ok());
+            fields.into_iter().find_map(|field| cookie::find(field, name)).map(str::to_owned)
+        }
+        // No configuration names the others yet.
+        _ => None,
+    }
+}
+
+// === impl Reach ===
+
+impl Reach for Acquired {
+    fn peer(&self, upgrade: bool) -> HttpPeer {
         let settings = &self.snapshot.model.service(self.choice.service).settings;
         // An address, never a name: this cannot fail or block.
         let mut peer = HttpPeer::new(self.choice.address, false, String::new());
@@ -135,17 +157,17 @@ impl Chosen {
             options.custom_l4 = Some(Upgrade { connect_timeout: settings.connect_timeout }.connector());
             options.idle_timeout = Some(Duration::from_secs(1));
         }
-        peer.group_key = self.group_key(upgrade);
+        peer.group_key = group_key(self, upgrade);
         peer
     }
+}
 
-    /// Pooled connections are shared by requests with the same key only: the same service, and no flush in between.
-    fn group_key(&self, upgrade: bool) -> u64 {
-        use std::hash::{DefaultHasher, Hash, Hasher};
-        let mut hasher = DefaultHasher::new();
-        self.serving.service().hash(&mut hasher);
-        self.serving.live().flush.borrow().hash(&mut hasher);
-        upgrade.hash(&mut hasher);
-        hasher.finish()
-    }
+/// Pooled connections are shared by requests with the same key only: the same service, and no flush in between.
+fn group_key(chosen: &Acquired, upgrade: bool) -> u64 {
+    use std::hash::{DefaultHasher, Hash, Hasher};
+    let mut hasher = DefaultHasher::new();
+    chosen.serving.service().hash(&mut hasher);
+    chosen.serving.live().flush.borrow().hash(&mut hasher);
+    upgrade.hash(&mut hasher);
+    hasher.finish()
 }

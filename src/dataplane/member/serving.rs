@@ -1,0 +1,90 @@
+//! Work that a member does, and what ends it.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use tokio::sync::{mpsc, watch};
+
+use super::Plane;
+use super::choose::Choice;
+use crate::model::event::Observation;
+use crate::model::id::Name;
+use crate::snapshot::live::Active;
+use crate::snapshot::{Cell, Snapshot};
+
+/// Work that a member does. Counts as active until it is dropped.
+#[derive(Debug)]
+pub struct Serving {
+    active: Option<Active>,
+    service: Name,
+    service_flush: watch::Receiver<u64>,
+    vserver_flush: watch::Receiver<u64>,
+    cell: Arc<Cell>,
+    observations: mpsc::Sender<Observation>,
+}
+
+// === impl Serving ===
+
+impl Serving {
+    pub(super) fn begin(plane: &Plane, snapshot: &Snapshot, choice: Choice) -> Serving {
+        let live = &snapshot.services[choice.service.index()].live;
+        Serving {
+            active: Some(live.begin()),
+            service: Arc::clone(&snapshot.model.service(choice.service).name),
+            // Subscribed before the snapshot is looked at again: a flush that follows is not missed.
+            service_flush: live.flush.subscribe(),
+            vserver_flush: snapshot.vservers[choice.serving.index()].live.flush.subscribe(),
+            cell: Arc::clone(&plane.cell),
+            observations: plane.observations.clone(),
+        }
+    }
+
+    pub fn service(&self) -> &Name {
+        &self.service
+    }
+
+    pub(super) fn nth(&self) -> u32 {
+        self.active.as_ref().map_or(0, Active::nth)
+    }
+
+    pub fn live(&self) -> &crate::snapshot::live::ServiceLive {
+        self.active.as_ref().expect("taken in drop only").service()
+    }
+
+    /// Whether [`flushed`](Self::flushed) would resolve at once.
+    pub fn is_flushed(&self) -> bool {
+        self.service_flush.borrow().has_changed() || self.vserver_flush.borrow().has_changed()
+    }
+
+    /// Resolves when this work must end (`downStateFlush`). Owns what it waits on.
+    pub fn flushed(&self) -> impl Future<Output = ()> + Send + 'static {
+        let (mut service, mut vserver) = (self.service_flush.clone(), self.vserver_flush.clone());
+        async move {
+            tokio::select! {
+                // An error means that the service or vserver is gone for good; whoever removed it bumped first.
+                Ok(()) = service.changed() => {}
+                Ok(()) = vserver.changed() => {}
+                else => std::future::pending().await,
+            }
+        }
+    }
+}
+
+impl Drop for Serving {
+    /// Ends the work, and hints that a draining service has become idle. The hint may be lost: the reactor reads the
+    /// counters too.
+    fn drop(&mut self) {
+        let Some(active) = self.active.take() else { return };
+        let live = Arc::clone(active.service());
+        drop(active);
+        if live.active.load(Ordering::SeqCst) > 0 {
+            return;
+        }
+        let snapshot = self.cell.load();
+        if let Some(service) = snapshot.model.service_id(&self.service)
+            && snapshot.services[service.index()].state.is_draining()
+        {
+            let _ = self.observations.try_send(Observation::Active { service, active: 0 });
+        }
+    }
+}
