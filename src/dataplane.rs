@@ -8,11 +8,14 @@
 //! ```
 
 mod conn;
+mod connect;
 pub mod dns;
 pub mod l4;
 pub mod l7;
 pub mod listen;
 pub mod member;
+mod proxy;
+mod tls;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -52,6 +55,11 @@ pub(crate) struct Shared {
     /// True once the limit of the drain is over: everything ends.
     pub kill: watch::Receiver<bool>,
     pub connections: Arc<Semaphore>,
+    /// Handshakes with clients that may be under way at once: half of the connections, so that clients that begin one
+    /// and fall silent leave room for the others.
+    pub handshakes: Semaphore,
+    pub tls: tls::Servers,
+    pub tls_clients: tls::Clients,
     open: AtomicUsize,
     idle: Notify,
     origin: Instant,
@@ -89,6 +97,9 @@ impl Dataplane {
             drain: drain_seen,
             kill: kill_seen,
             connections: Arc::new(Semaphore::new(budget.connections)),
+            handshakes: Semaphore::new((budget.connections / 2).max(1)),
+            tls: tls::Servers::default(),
+            tls_clients: tls::Clients::default(),
             open: AtomicUsize::new(0),
             idle: Notify::new(),
             origin,

@@ -1,11 +1,15 @@
 //! A client's connection once its PROXY protocol header and its handshake are over: what is known of it, and the stream
 //! that carries its bytes, plain or deciphered.
 
+use std::io;
 use std::net::SocketAddr;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
+use tokio_rustls::{client, server};
 
 use crate::model::id::Name;
 use crate::model::tls::TlsVersion;
@@ -39,6 +43,13 @@ pub(crate) struct TlsInfo {
     pub session: Option<Vec<u8>>,
 }
 
+/// A connection to a client or to a server, in the clear or through TLS.
+#[derive(Debug)]
+pub(crate) enum Stream {
+    Plain(TcpStream),
+    Tls(Box<tokio_rustls::TlsStream<TcpStream>>),
+}
+
 /// A stream to a client. Under every one is a TCP socket, whose close can be made a reset.
 pub(crate) trait Transport: AsyncRead + AsyncWrite + Unpin + Send + Sync + 'static {
     fn socket(&self) -> &TcpStream;
@@ -61,7 +72,93 @@ impl ClientInfo {
     }
 }
 
+// === impl Stream ===
+
+impl Stream {
+    /// The socket itself, where nothing lies between it and what is carried.
+    pub fn plain(&self) -> Option<&TcpStream> {
+        match self {
+            Stream::Plain(socket) => Some(socket),
+            Stream::Tls(_) => None,
+        }
+    }
+}
+
+impl From<TcpStream> for Stream {
+    fn from(socket: TcpStream) -> Stream {
+        Stream::Plain(socket)
+    }
+}
+
+impl From<server::TlsStream<TcpStream>> for Stream {
+    fn from(stream: server::TlsStream<TcpStream>) -> Stream {
+        Stream::Tls(Box::new(stream.into()))
+    }
+}
+
+impl From<client::TlsStream<TcpStream>> for Stream {
+    fn from(stream: client::TlsStream<TcpStream>) -> Stream {
+        Stream::Tls(Box::new(stream.into()))
+    }
+}
+
+impl AsyncRead for Stream {
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Stream::Plain(socket) => Pin::new(socket).poll_read(cx, buf),
+            Stream::Tls(stream) => Pin::new(stream).poll_read(cx, buf),
+        }
+    }
+}
+
+impl AsyncWrite for Stream {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, data: &[u8]) -> Poll<io::Result<usize>> {
+        match self.get_mut() {
+            Stream::Plain(socket) => Pin::new(socket).poll_write(cx, data),
+            Stream::Tls(stream) => Pin::new(stream).poll_write(cx, data),
+        }
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Stream::Plain(socket) => Pin::new(socket).poll_flush(cx),
+            Stream::Tls(stream) => Pin::new(stream).poll_flush(cx),
+        }
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Stream::Plain(socket) => Pin::new(socket).poll_shutdown(cx),
+            Stream::Tls(stream) => Pin::new(stream).poll_shutdown(cx),
+        }
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        data: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        match self.get_mut() {
+            Stream::Plain(socket) => Pin::new(socket).poll_write_vectored(cx, data),
+            Stream::Tls(stream) => Pin::new(stream).poll_write_vectored(cx, data),
+        }
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+}
+
 // === impl Transport ===
+
+impl Transport for Stream {
+    fn socket(&self) -> &TcpStream {
+        match self {
+            Stream::Plain(socket) => socket,
+            Stream::Tls(stream) => stream.get_ref().0,
+        }
+    }
+}
 
 impl Transport for TcpStream {
     fn socket(&self) -> &TcpStream {
@@ -75,7 +172,7 @@ impl<T: Transport + ?Sized> Transport for Box<T> {
     }
 }
 
-impl Transport for tokio_rustls::server::TlsStream<TcpStream> {
+impl Transport for server::TlsStream<TcpStream> {
     fn socket(&self) -> &TcpStream {
         self.get_ref().0
     }

@@ -68,6 +68,9 @@ pub(crate) async fn start(shared: Arc<Shared>) -> watch::Receiver<u64> {
 impl Listeners {
     /// Makes the sockets those of `snapshot`. True where one could not be bound.
     async fn reconcile(&mut self, shared: &Arc<Shared>, snapshot: &Snapshot) -> bool {
+        // Before anything listens that needs them.
+        shared.tls.follow(&snapshot.model);
+        shared.tls_clients.follow(&snapshot.model);
         let wanted: Vec<(&Name, Option<SocketAddr>, &Arc<VserverLive>)> = snapshot
             .model
             .vservers

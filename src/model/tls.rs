@@ -1,7 +1,14 @@
 //! Certificates, and how TLS is spoken to clients and to servers.
 
+mod facts;
+
 use std::fmt;
 use std::sync::Arc;
+
+use rustls_pki_types::pem::PemObject;
+use rustls_pki_types::{CertificateDer, PrivateKeyDer};
+
+pub use facts::{Facts, KeyKind};
 
 use super::id::{CertificateId, Name};
 
@@ -73,7 +80,40 @@ pub struct ServerTls {
     pub min_version: TlsVersion,
 }
 
+// === impl Certificate ===
+
+impl Certificate {
+    /// What the first certificate of the chain says; `None` where it cannot be read.
+    pub fn facts(&self) -> Option<Facts> {
+        Facts::of(self.chain.certificates().ok()?.first()?).ok()
+    }
+}
+
 // === impl Pem ===
+
+impl Pem {
+    /// All certificates in the text, in order; at least one. Errors: in words.
+    pub fn certificates(&self) -> Result<Vec<CertificateDer<'static>>, String> {
+        let all: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(self.text.as_bytes()).collect();
+        match all {
+            Ok(all) if all.is_empty() => Err("holds no certificate in PEM form".to_owned()),
+            Ok(all) => Ok(all),
+            Err(error) => Err(format!("is not PEM: {error}")),
+        }
+    }
+
+    /// The first private key in the text. Errors: in words, without any of it.
+    pub fn private_key(&self) -> Result<PrivateKeyDer<'static>, String> {
+        let text = &self.text;
+        PrivateKeyDer::from_pem_slice(text.as_bytes()).map_err(|_| {
+            if text.contains("ENCRYPTED") {
+                "holds a key under a pass phrase; take the pass phrase off (`openssl pkey`)".to_owned()
+            } else {
+                "holds no private key in PEM form".to_owned()
+            }
+        })
+    }
+}
 
 impl fmt::Debug for Pem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -2,6 +2,7 @@
 //! shared references, so that nothing on the data path looks a name up.
 
 mod figures;
+mod tls;
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -15,6 +16,7 @@ use crate::model::id::Name;
 use crate::model::time::Tick;
 
 pub use figures::{Ejector, FirstByte, Meter};
+pub use tls::{TLS_FAILURES, TlsLive};
 
 /// All live tables. The control layer owns it; entries are made at the first snapshot that names them and dropped with
 /// the last that does.
@@ -60,6 +62,9 @@ pub struct VserverLive {
     pub spilled_total: AtomicU64,
     /// Requests or connections refused because nothing was usable.
     pub refused_total: AtomicU64,
+    /// Connections closed because their PROXY protocol header was missing, malformed or late.
+    pub bad_proxy_headers_total: AtomicU64,
+    pub tls: TlsLive,
     /// The cursor of round robin.
     pub cursor: AtomicU64,
     /// Bumped when its client connections must end (`downStateFlush` of the vserver).

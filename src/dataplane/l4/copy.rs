@@ -95,17 +95,17 @@ fn pass_on_end(to: &TcpStream) -> io::Result<()> {
 }
 
 /// When a byte last moved, in milliseconds since the beginning.
-struct Activity {
+pub(super) struct Activity {
     began: Instant,
     last_ms: AtomicU64,
 }
 
 impl Activity {
-    fn new() -> Activity {
+    pub fn new() -> Activity {
         Activity { began: Instant::now(), last_ms: AtomicU64::new(0) }
     }
 
-    fn mark(&self) {
+    pub fn mark(&self) {
         self.last_ms.store(self.elapsed_ms(), Ordering::Relaxed);
     }
 
@@ -114,7 +114,7 @@ impl Activity {
     }
 
     /// One timer that is set anew when it rings, not at every byte.
-    async fn silent_for(&self, limit: Duration) {
+    pub async fn silent_for(&self, limit: Duration) {
         let limit_ms = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
         loop {
             let silent_ms = self.elapsed_ms().saturating_sub(self.last_ms.load(Ordering::Relaxed));

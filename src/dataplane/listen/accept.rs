@@ -10,7 +10,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, watch};
 
 use crate::dataplane::conn::ClientInfo;
-use crate::dataplane::{Shared, l4, l7, raised, reset_on_close};
+use crate::dataplane::{Shared, l4, l7, proxy, raised, reset_on_close, tls};
+use crate::model::ending::{Ending, Phase, Reason, Who};
 use crate::model::id::Name;
 use crate::model::service::Protocol;
 use crate::snapshot::live::VserverLive;
@@ -73,26 +74,78 @@ fn spawn(
     let info = ClientInfo::accepted(&stream, client);
     let open = shared.open();
     let counted = Counted::new(live);
-    let (shared, vserver) = (Arc::clone(shared), Arc::clone(vserver));
+    let (shared, vserver, live) = (Arc::clone(shared), Arc::clone(vserver), Arc::clone(live));
     tokio::spawn(async move {
-        serve(&shared, stream, info, vserver).await;
+        serve(&shared, stream, info, vserver, &live).await;
         drop((counted, permit, open));
     });
 }
 
-async fn serve(shared: &Arc<Shared>, stream: TcpStream, info: ClientInfo, vserver: Name) {
+async fn serve(
+    shared: &Arc<Shared>,
+    mut stream: TcpStream,
+    mut info: ClientInfo,
+    vserver: Name,
+    live: &Arc<VserverLive>,
+) {
     let snapshot = shared.plane.cell.load_full();
-    let protocol = snapshot.model.vserver_id(&vserver).map(|id| snapshot.model.vserver(id).protocol);
+    let Some(id) = snapshot.model.vserver_id(&vserver) else {
+        // Removed a moment ago.
+        return reset_on_close(&stream);
+    };
+    let (protocol, has_header) = (snapshot.model.vserver(id).protocol, snapshot.model.vserver(id).proxy_protocol);
+    if has_header && !told(shared, &mut stream, &mut info, &vserver, live).await {
+        return reset_on_close(&stream);
+    }
     match protocol {
-        Some(Protocol::Http) => {
+        Protocol::Http => {
             drop(snapshot);
             l7::serve(shared, stream, info, vserver).await;
         }
-        // No configuration names the others yet.
-        Some(_) => l4::serve(shared, snapshot, stream, info, vserver).await,
-        // Removed a moment ago.
-        None => reset_on_close(&stream),
+        Protocol::Ssl => {
+            drop(snapshot);
+            if let Some(stream) = Box::pin(tls::terminate(shared, &vserver, live, stream, &mut info)).await {
+                l7::serve(shared, stream, info, vserver).await;
+            }
+        }
+        Protocol::SslTcp => {
+            drop(snapshot);
+            if let Some(stream) = Box::pin(tls::terminate(shared, &vserver, live, stream, &mut info)).await {
+                let snapshot = shared.plane.cell.load_full();
+                l4::serve(shared, snapshot, stream.into(), Vec::new(), info, vserver).await;
+            }
+        }
+        Protocol::SslBridge => match tls::look(shared, &vserver, live, &mut stream, &mut info).await {
+            Some(hello) => l4::serve(shared, snapshot, stream.into(), hello, info, vserver).await,
+            None => reset_on_close(&stream),
+        },
+        _ => l4::serve(shared, snapshot, stream.into(), Vec::new(), info, vserver).await,
     }
+}
+
+/// Takes the PROXY protocol header off. `false`: there was none to be believed.
+async fn told(
+    shared: &Shared,
+    stream: &mut TcpStream,
+    info: &mut ClientInfo,
+    vserver: &Name,
+    live: &VserverLive,
+) -> bool {
+    let read = tokio::select! {
+        read = proxy::read(stream) => read,
+        () = raised(shared.kill.clone()) => return false,
+    };
+    match read {
+        Ok(Some((client, local))) => (info.client, info.local) = (client, local),
+        Ok(None) => {}
+        Err(error) => {
+            live.bad_proxy_headers_total.fetch_add(1, Ordering::Relaxed);
+            let ending = Ending::new(Who::Client, Phase::Accept, Reason::BadProxyHeader);
+            tracing::debug!(client = %info.client, vserver = &**vserver, %ending, %error, "connection refused");
+            return false;
+        }
+    }
+    true
 }
 
 /// One of `VserverLive::connections`.

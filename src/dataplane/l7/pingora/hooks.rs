@@ -27,7 +27,6 @@ use crate::dataplane::l7::policy::{self, Decision, Request};
 use crate::dataplane::l7::sticky;
 use crate::dataplane::member::{Wanted, admit};
 use crate::model::id::{Name, VserverId};
-use crate::model::service::Protocol;
 use crate::snapshot::Snapshot;
 use ctx::{Ctx, Reach, values, wanted};
 
@@ -63,7 +62,7 @@ impl ProxyHttp for Hooks {
         let link = ctx.link()?;
         let snapshot = link.shared.plane.cell.load_full();
         let vserver = snapshot.model.vserver_id(&link.vserver);
-        let Some(vserver) = vserver.filter(|&id| snapshot.model.vserver(id).protocol == Protocol::Http) else {
+        let Some(vserver) = vserver.filter(|&id| snapshot.model.vserver(id).protocol.is_http()) else {
             // Removed, or made a TCP vserver, while this connection was open.
             link.close();
             return answer::page(session, &link, 503).await;

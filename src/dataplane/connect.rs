@@ -1,0 +1,116 @@
+//! A connection to a server, ready for its first byte of payload: TCP, the PROXY protocol header, the handshake. One way
+//! for L4 and for both engines of L7.
+
+use std::io;
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
+
+use super::conn::{ClientInfo, Stream};
+use super::{Shared, proxy, tls};
+use crate::model::ending::Reason;
+use crate::model::service::Service;
+
+/// A server that was reached.
+#[allow(dead_code, reason = "read by what is built on it")]
+pub(crate) struct Connected {
+    pub stream: Stream,
+    /// Until the server had accepted.
+    pub connect: Duration,
+    /// How long its handshake took, where TLS is spoken.
+    pub handshake: Option<Duration>,
+    /// Agreed on by ALPN.
+    pub http2: bool,
+    /// It began with a PROXY protocol header: it is this client's, and never to be used for another.
+    pub is_the_clients: bool,
+}
+
+/// A server that was not reached.
+#[derive(Debug)]
+pub(crate) struct CannotConnect {
+    /// `ConnectFailed`, `ConnectTimeout`, `ServerTlsFailed`, `NoSourcePort` or `NoDescriptor`.
+    pub reason: Reason,
+    pub why: String,
+}
+
+/// Connects to `service` at `address` for `client`, within the service's `connect_timeout` altogether. `host`: whom the
+/// request asks for (HTTP), which names the server where nothing else does.
+pub(crate) async fn connect(
+    shared: &Shared,
+    service: &Service,
+    address: SocketAddr,
+    client: &ClientInfo,
+    host: Option<&str>,
+) -> Result<Connected, CannotConnect> {
+    let limit = service.settings.connect_timeout;
+    let began = Instant::now();
+    let all = Box::pin(connect_within(shared, service, address, client, host, began));
+    tokio::time::timeout(limit, all).await.unwrap_or_else(|_| {
+        Err(CannotConnect { reason: Reason::ConnectTimeout, why: format!("no answer within {limit:?}") })
+    })
+}
+
+async fn connect_within(
+    shared: &Shared,
+    service: &Service,
+    address: SocketAddr,
+    client: &ClientInfo,
+    host: Option<&str>,
+    began: Instant,
+) -> Result<Connected, CannotConnect> {
+    let mut socket = TcpStream::connect(address).await?;
+    let connect = began.elapsed();
+    // Fails only where the socket is gone already, which the first write tells.
+    let _ = socket.set_nodelay(true);
+    let settings = &service.settings;
+    if let Some(version) = settings.proxy_protocol {
+        socket.write_all(&proxy::header(version, client)).await?;
+    }
+    let is_the_clients = settings.proxy_protocol.is_some();
+    if settings.tls.is_none() {
+        return Ok(Connected { stream: socket.into(), connect, handshake: None, http2: false, is_the_clients });
+    }
+    let name = tls::server_name(service, address, host);
+    let shown = name.to_str().into_owned();
+    let stream = shared
+        .tls_clients
+        .connect(&service.name, name, socket)
+        .await
+        .map_err(|why| CannotConnect { reason: Reason::ServerTlsFailed, why: format!("TLS as {shown}: {why}") })?;
+    let (http2, _) = tls::agreed(&stream);
+    let handshake = Some(began.elapsed().saturating_sub(connect));
+    Ok(Connected { stream: stream.into(), connect, handshake, http2, is_the_clients })
+}
+
+/// What a failed connect was for lack of.
+pub(crate) fn reason(error: &io::Error) -> Reason {
+    match error.raw_os_error() {
+        Some(libc::EADDRNOTAVAIL) => Reason::NoSourcePort,
+        Some(libc::EMFILE | libc::ENFILE) => Reason::NoDescriptor,
+        _ if error.kind() == io::ErrorKind::TimedOut => Reason::ConnectTimeout,
+        _ => Reason::ConnectFailed,
+    }
+}
+
+impl From<io::Error> for CannotConnect {
+    fn from(error: io::Error) -> CannotConnect {
+        CannotConnect { reason: reason(&error), why: error.to_string() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_used_up_is_told_apart_from_a_server_that_is_not_there() {
+        let of = |code| reason(&io::Error::from_raw_os_error(code));
+        assert_eq!(of(libc::EADDRNOTAVAIL), Reason::NoSourcePort);
+        assert_eq!(of(libc::EMFILE), Reason::NoDescriptor);
+        assert_eq!(of(libc::ENFILE), Reason::NoDescriptor);
+        assert_eq!(of(libc::ETIMEDOUT), Reason::ConnectTimeout);
+        assert_eq!(of(libc::ECONNREFUSED), Reason::ConnectFailed);
+    }
+}

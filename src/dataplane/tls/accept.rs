@@ -1,0 +1,179 @@
+//! The handshake with a client, and the look into one that is passed through.
+
+use std::io;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use rustls::server::Acceptor;
+use rustls::{HandshakeKind, ServerConnection};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio_rustls::LazyConfigAcceptor;
+use tokio_rustls::server::TlsStream;
+
+use super::failure::Failure;
+use super::{hello, session, version_of};
+use crate::dataplane::conn::{ClientInfo, TlsInfo};
+use crate::dataplane::{Shared, raised};
+use crate::model::id::Name;
+use crate::snapshot::live::VserverLive;
+
+/// Time for a whole handshake.
+const LIMIT: Duration = Duration::from_secs(10);
+/// How long a client whose handshake failed may take to read the alert that says why.
+const PARTING: Duration = Duration::from_secs(1);
+/// The fatal alert `unrecognized_name` (RFC 6066 §3), as a record.
+const UNRECOGNIZED_NAME: [u8; 7] = [21, 3, 3, 0, 2, 2, 112];
+
+/// A handshake that came to nothing, and what is left of the connection.
+struct Failed {
+    failure: Failure,
+    why: String,
+    left: Option<TcpStream>,
+}
+
+/// Speaks TLS with a client. `None`: it failed, which is counted and logged, and the connection is closed.
+pub(crate) async fn terminate(
+    shared: &Shared,
+    vserver: &Name,
+    live: &VserverLive,
+    stream: TcpStream,
+    info: &mut ClientInfo,
+) -> Option<TlsStream<TcpStream>> {
+    let Ok(_permit) = shared.handshakes.try_acquire() else {
+        crate::dataplane::reset_on_close(&stream);
+        failed(vserver, live, info, Failure::TooMany, "too many handshakes at once");
+        return None;
+    };
+    let began = Instant::now();
+    let handshake = session::identified(handshake(shared, vserver, stream));
+    let handshake = tokio::time::timeout(LIMIT, handshake);
+    let (done, identity) = match tokio::select! { done = handshake => done, () = ending(shared) => return None } {
+        Ok(done) => done,
+        Err(_) => {
+            failed(vserver, live, info, Failure::Timeout, "handshake not over in time");
+            return None;
+        }
+    };
+    match done {
+        Ok(stream) => {
+            let told = told(stream.get_ref().1, identity);
+            let total = if told.resumed { &live.tls.resumed_total } else { &live.tls.full_total };
+            total.fetch_add(1, Ordering::Relaxed);
+            info.tls = Some(told);
+            info.handshake = Some(began.elapsed());
+            Some(stream)
+        }
+        Err(Failed { failure, why, left }) => {
+            failed(vserver, live, info, failure, &why);
+            if let Some(left) = left {
+                let _ = tokio::time::timeout(PARTING, part(left)).await;
+            }
+            None
+        }
+    }
+}
+
+async fn handshake(shared: &Shared, vserver: &Name, stream: TcpStream) -> Result<TlsStream<TcpStream>, Failed> {
+    let mut acceptor = pin!(LazyConfigAcceptor::new(Acceptor::default(), stream));
+    let mut begun = match acceptor.as_mut().await {
+        Ok(begun) => begun,
+        Err(error) => return Err(Failed::new(&error, acceptor.take_io())),
+    };
+    let server = shared.tls.get(vserver);
+    let made = match server.as_deref().map(|server| &server.made) {
+        Some(Ok(made)) => made,
+        Some(Err(why)) => return Err(Failed { failure: Failure::Internal, why: why.clone(), left: Some(begun.io) }),
+        // The vserver changed its type a moment ago.
+        None => return Err(Failed { failure: Failure::Internal, why: "not configured".into(), left: Some(begun.io) }),
+    };
+    if !made.certificates.serves(begun.client_hello().server_name()) {
+        let why = format!("no certificate for {:?}", begun.client_hello().server_name().unwrap_or(""));
+        let _ = begun.io.write_all(&UNRECOGNIZED_NAME).await;
+        return Err(Failed { failure: Failure::UnknownName, why, left: Some(begun.io) });
+    }
+    let accept = begun.into_stream(Arc::clone(&made.config)).into_fallible();
+    accept.await.map_err(|(error, left)| Failed::new(&error, Some(left)))
+}
+
+/// Reads the ClientHello of a connection that is passed through. What was read goes to the server first. `None`: it is no
+/// TLS, or did not come in time.
+pub(crate) async fn look(
+    shared: &Shared,
+    vserver: &Name,
+    live: &VserverLive,
+    stream: &mut TcpStream,
+    info: &mut ClientInfo,
+) -> Option<Vec<u8>> {
+    let mut read = Vec::new();
+    let looked = async {
+        loop {
+            if stream.read_buf(&mut read).await? == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            if let Some(hello) = hello::parse(&read).map_err(|why| io::Error::new(io::ErrorKind::InvalidData, why))? {
+                return Ok(hello);
+            }
+        }
+    };
+    let looked = tokio::time::timeout(LIMIT, looked);
+    let looked = tokio::select! { looked = looked => looked, () = ending(shared) => return None };
+    match looked.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())) {
+        Ok(hello) => {
+            info.tls = Some(TlsInfo {
+                server_name: hello.server_name,
+                http2: false,
+                version: hello.version,
+                resumed: false,
+                session: hello.session,
+            });
+            Some(read)
+        }
+        Err(error) => {
+            failed(vserver, live, info, Failure::of(&error), &error.to_string());
+            None
+        }
+    }
+}
+
+/// The process ends: a client that has not come to the end of its handshake by now is not waited for.
+async fn ending(shared: &Shared) {
+    raised(shared.drain.clone()).await;
+    tokio::select! {
+        () = tokio::time::sleep(PARTING) => {}
+        () = raised(shared.kill.clone()) => {}
+    }
+}
+
+fn told(connection: &ServerConnection, identity: Option<session::Identity>) -> TlsInfo {
+    TlsInfo {
+        server_name: connection.server_name().map(|name| name.to_ascii_lowercase().into()),
+        http2: connection.alpn_protocol() == Some(b"h2"),
+        version: version_of(connection.protocol_version()),
+        resumed: connection.handshake_kind() == Some(HandshakeKind::Resumed),
+        session: identity.map(|identity| identity.to_vec()),
+    }
+}
+
+fn failed(vserver: &Name, live: &VserverLive, info: &ClientInfo, failure: Failure, why: &str) {
+    live.tls.failed_total[failure.index()].fetch_add(1, Ordering::Relaxed);
+    tracing::debug!(client = %info.client, vserver = &**vserver, failure = failure.word(), why, "TLS failed");
+}
+
+/// Ends our side and reads on until the client ends its: a close with unread bytes would be a reset, which may overtake
+/// the alert.
+async fn part(mut left: TcpStream) {
+    let mut scrap = [0; 1024];
+    let _ = left.shutdown().await;
+    while left.read(&mut scrap).await.is_ok_and(|read| read > 0) {}
+}
+
+// === impl Failed ===
+
+impl Failed {
+    fn new(error: &io::Error, left: Option<TcpStream>) -> Failed {
+        Failed { failure: Failure::of(error), why: error.to_string(), left }
+    }
+}

@@ -1,0 +1,99 @@
+//! TLS to servers.
+
+use std::sync::Arc;
+
+use bascule::model::service::Protocol::{SslTcp, Tcp};
+use bascule::model::service::Service;
+use bascule::model::tls::ServerTls;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use super::authority;
+use super::pki::{Authority, BOTH, Issued, handshake, tls_server};
+use crate::world::{PATIENT, Plan, Server, World, connect};
+
+/// A TCP vserver before one server that speaks TLS; `ca` is in the configuration as `ca`, and `own` as `own`.
+async fn world(server: &Server, ca: &Authority, own: Option<&Issued>, edit: impl FnOnce(&mut ServerTls)) -> World {
+    let plan = Plan::default().service("a", SslTcp, server.at).vserver("db", Tcp, &["a"]);
+    let mut model = plan.model();
+    model.certificates.push(ca.certificate("ca"));
+    model.certificates.extend(own.map(Issued::certificate));
+    let service: &mut Service = &mut model.services[0];
+    edit(service.settings.tls.as_mut().unwrap());
+    World::of(model).await
+}
+
+/// What the server says through the VIP: the name it was asked for. `None`: the connection came to nothing.
+async fn asked(world: &World) -> Option<String> {
+    let mut stream: TcpStream = connect(world.vip("db")).await;
+    stream.write_all(b"GET / HTTP/1.1\r\n\r\n").await.ok()?;
+    let mut read = vec![0; 1024];
+    let length = tokio::time::timeout(PATIENT, stream.read(&mut read)).await.expect("no answer").ok()?;
+    (length > 0).then(|| crate::world::body(&String::from_utf8_lossy(&read[..length])).to_owned())
+}
+
+fn verified_by_ca(tls: &mut ServerTls, world_ca: usize, name: &str) {
+    tls.verify = true;
+    tls.authority = Some(bascule::model::id::CertificateId::from_index(world_ca));
+    tls.server_name = Some(name.into());
+}
+
+#[tokio::test]
+async fn a_server_is_spoken_to_in_tls_and_its_sessions_are_resumed() {
+    let ca = authority();
+    let server = tls_server(ca.issue("db", &["db.test"]).server(None)).await;
+    let world = world(&server, &ca, None, |tls| verified_by_ca(tls, 0, "db.test")).await;
+    assert_eq!(asked(&world).await.as_deref(), Some("db.test"));
+    assert_eq!(asked(&world).await.as_deref(), Some("db.test again"));
+}
+
+#[tokio::test]
+async fn without_verification_any_certificate_will_do_and_an_address_is_not_sent_as_a_name() {
+    let (ca, others) = (authority(), Authority::new("Somebody else"));
+    let server = tls_server(others.issue("db", &["other.test"]).server(None)).await;
+    let world = world(&server, &ca, None, |_| ()).await;
+    assert_eq!(asked(&world).await.as_deref(), Some("-"));
+}
+
+#[tokio::test]
+async fn a_server_with_the_wrong_name_authority_or_date_is_not_reached() {
+    let (ca, others) = (authority(), Authority::new("Somebody else"));
+    for (issued, wrong) in [
+        (ca.issue("db", &["other.test"]), "the name"),
+        (others.issue("db", &["db.test"]), "the authority"),
+        (ca.issue_until("db", &["db.test"], 2020), "the date"),
+    ] {
+        let server = tls_server(issued.server(None)).await;
+        let world = world(&server, &ca, None, |tls| verified_by_ca(tls, 0, "db.test")).await;
+        assert_eq!(asked(&world).await, None, "{wrong}");
+        let snapshot = world.cell.load_full();
+        let failures = &snapshot.services[world.service_id("a").index()].live.connect_failures_total;
+        assert_eq!(failures.load(std::sync::atomic::Ordering::Relaxed), 1, "{wrong}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_wants_a_certificate_gets_ours() {
+    let ca = authority();
+    let server = tls_server(ca.issue("db", &["db.test"]).server(Some(&ca))).await;
+    let own = ca.issue("own", &["bascule.test"]);
+    let shows = world(&server, &ca, Some(&own), |tls| {
+        verified_by_ca(tls, 0, "db.test");
+        tls.certificate = Some(bascule::model::id::CertificateId::from_index(1));
+    })
+    .await;
+    assert_eq!(asked(&shows).await.as_deref(), Some("db.test"));
+    let without = world(&server, &ca, None, |tls| verified_by_ca(tls, 0, "db.test")).await;
+    assert_eq!(asked(&without).await, None);
+}
+
+#[tokio::test]
+async fn tls_goes_in_and_tls_goes_out() {
+    let ca = authority();
+    let server = tls_server(ca.issue("db", &["db.test"]).server(None)).await;
+    let front = ca.issue("front", &["front.test"]);
+    let plan = Plan::default().service("a", SslTcp, server.at).vserver("web", SslTcp, &["a"]);
+    let world = World::of(super::with_certificates(plan.model(), &[&front])).await;
+    let mut stream = handshake(&Arc::new(ca.client(BOTH)), world.vip("web"), "front.test").await.unwrap();
+    assert_eq!(super::get(&mut stream).await, "-");
+}
