@@ -4,7 +4,9 @@
 
 pub mod build;
 pub mod cell;
+pub mod chooser;
 pub mod live;
+pub mod pick;
 pub mod routing;
 pub mod steered;
 pub mod zones;
@@ -51,6 +53,10 @@ pub struct ServiceEntry {
     pub state: ServiceState,
     /// Where connections go; `None` while the server's name does not resolve.
     pub address: Option<std::net::SocketAddr>,
+    /// When the state was entered.
+    pub since: crate::model::time::Tick,
+    /// Stands for it in hash methods.
+    pub identity: u64,
     pub live: Arc<live::ServiceLive>,
 }
 
@@ -59,7 +65,9 @@ pub struct VserverEntry {
     pub state: VserverState,
     pub effective: VserverState,
     pub new_clients: NewClients,
-    /// Positions in `Vserver::members` whose service is UP: who may get new clients.
+    /// Positions in `Vserver::members` whose service is UP and has an address.
     pub up: Arc<[u32]>,
+    /// Those of them who may get new clients, prepared for the choice.
+    pub chooser: Arc<chooser::Chooser>,
     pub live: Arc<live::VserverLive>,
 }

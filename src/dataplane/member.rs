@@ -24,8 +24,9 @@ use tokio::sync::mpsc;
 use crate::model::balancing::Extract;
 use crate::model::ending::Reason;
 use crate::model::event::Observation;
-use crate::model::id::{Name, VserverId};
+use crate::model::id::{Name, ServiceId, VserverId};
 use crate::model::time::Tick;
+use crate::snapshot::pick::{Ask, Out};
 use crate::snapshot::{Cell, Snapshot};
 
 pub use choose::{Choice, choose};
@@ -125,6 +126,19 @@ pub async fn acquire(
 // === impl Wanted ===
 
 impl Wanted<'_> {
+    /// The part of it that a method looks at. `out`: who is out of the question, and why.
+    pub fn ask<'a>(&'a self, out: &'a dyn Fn(ServiceId) -> Option<Out>) -> Ask<'a> {
+        Ask {
+            client: self.client,
+            local: self.local,
+            value: self.value,
+            out,
+            narrowed: self.only.is_some(),
+            now: self.now,
+            dry: self.dry,
+        }
+    }
+
     /// A value of the request.
     pub fn extract(&self, extract: &Extract) -> Option<String> {
         (self.value)(extract)

@@ -4,14 +4,17 @@ use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
+use super::chooser::Chooser;
 use super::live::Registry;
 use super::routing::Routing;
 use super::zones::{self, ZoneIndex};
 use super::{ServiceEntry, Snapshot, VserverEntry};
+use crate::balance::select::hash::identity;
 use crate::model::Model;
 use crate::model::check::Host;
 use crate::model::id::{Name, ServiceId, VserverId};
 use crate::model::state::{ServiceState, StateView, VserverState};
+use crate::model::time::Tick;
 use crate::model::vserver::Vserver;
 
 /// What a snapshot is made of.
@@ -40,6 +43,8 @@ pub fn build(parts: Parts<'_>) -> Snapshot {
         .map(|(i, service)| ServiceEntry {
             state: view.services.get(i).map_or(ServiceState::Unknown, |s| s.state),
             address: address_of(&service.host, resolved).map(|ip| SocketAddr::new(ip, service.port)),
+            since: view.services.get(i).map_or(Tick::ZERO, |s| s.since.tick),
+            identity: identity(service.hash_id, &service.name),
             live: registry.service(&service.name),
         })
         .collect();
@@ -55,11 +60,14 @@ pub fn build(parts: Parts<'_>) -> Snapshot {
         .enumerate()
         .map(|(i, vserver)| {
             let seen = view.vservers.get(i);
+            let up = up_positions(vserver, &services);
+            let before = same_model.map(|p| &p.vservers[i].chooser);
             VserverEntry {
+                chooser: Chooser::build(model, vserver, &up, before),
                 state: seen.map_or(VserverState::Down, |v| v.state),
                 effective: seen.map_or(VserverState::Down, |v| v.effective),
                 new_clients: seen.map(|v| v.new_clients).unwrap_or_default(),
-                up: up_positions(vserver, &services),
+                up,
                 live: registry.vserver(&vserver.name),
             }
         })

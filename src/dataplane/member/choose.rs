@@ -6,15 +6,14 @@ use std::sync::atomic::Ordering;
 
 use super::{Only, Refused, Wanted};
 use crate::balance::persistence::{cookie, honours};
-use crate::balance::select::{Candidate, select};
 use crate::model::balancing::Extract;
 use crate::model::ending::Reason;
 use crate::model::id::{Name, ServiceId, VserverId};
 use crate::model::net::Network;
 use crate::model::persistence::{Persistence, PersistenceKind};
 use crate::model::state::{NewClients, ServiceState, VserverState};
-use crate::model::vserver::Member;
 use crate::snapshot::Snapshot;
+use crate::snapshot::pick::Out;
 
 /// A member, by the ids of the snapshot it was chosen on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,28 +114,21 @@ fn persistent(snapshot: &Snapshot, id: VserverId, wanted: &Wanted<'_>) -> Option
 
 fn by_method(snapshot: &Snapshot, id: VserverId, wanted: &Wanted<'_>) -> Option<Choice> {
     let vserver = snapshot.model.vserver(id);
-    let entry = &snapshot.vservers[id.index()];
-    let candidates: Vec<Candidate> = entry
-        .up
-        .iter()
-        .map(|&position| (position, vserver.members[position as usize]))
-        .filter(|(_, member)| is_wanted(snapshot, member, wanted.only))
-        .filter(|(_, member)| is_free(snapshot, member.service, wanted.tried))
-        .map(|(position, member)| Candidate {
-            position,
-            weight: member.weight,
-            active: snapshot.services[member.service.index()].live.active.load(Ordering::SeqCst),
-        })
-        .collect();
-    if candidates.is_empty() {
-        return None;
-    }
-    let cursor = &entry.live.cursor;
-    let cursor = if wanted.dry { cursor.load(Ordering::Relaxed) } else { cursor.fetch_add(1, Ordering::Relaxed) };
-    let position = select(vserver.balancing.method, &candidates, cursor)?;
+    let position = snapshot.pick(id, &wanted.ask(&|service| out(snapshot, service, wanted)))?.position;
     let service = vserver.members[position as usize].service;
     let address = snapshot.services[service.index()].address?;
     Some(Choice { serving: id, position, service, address, persistent: false })
+}
+
+/// Why a service that is UP cannot get this client.
+fn out(snapshot: &Snapshot, service: ServiceId, wanted: &Wanted<'_>) -> Option<Out> {
+    if !is_wanted(snapshot, service, wanted.only) {
+        return Some(Out::NotWanted);
+    }
+    if wanted.tried.contains(&snapshot.model.service(service).name) {
+        return Some(Out::Tried);
+    }
+    (!is_free(snapshot, service, &[])).then_some(Out::Full)
 }
 
 /// Position, service and address of each member that has one.
@@ -147,8 +139,8 @@ fn members(snapshot: &Snapshot, id: VserverId) -> impl Iterator<Item = (u32, Ser
     })
 }
 
-fn is_wanted(snapshot: &Snapshot, member: &Member, only: Option<Only<'_>>) -> bool {
-    let service = snapshot.model.service(member.service);
+fn is_wanted(snapshot: &Snapshot, service: ServiceId, only: Option<Only<'_>>) -> bool {
+    let service = snapshot.model.service(service);
     match only {
         None => true,
         Some(Only::Service(name)) => *service.name == *name,
