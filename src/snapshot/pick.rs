@@ -76,10 +76,11 @@ struct Choosing<'a> {
     left_out: Vec<u32>,
 }
 
-/// Whether a tier had somebody.
-enum Found {
+/// Whether there is somebody.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
     Picked(Picked),
-    /// Somebody is there, and full.
+    /// Somebody would be, and is at a limit: worth waiting for.
     Full,
     Nobody,
 }
@@ -92,29 +93,23 @@ thread_local! {
 // === impl Snapshot ===
 
 impl Snapshot {
-    /// A member of this vserver for a new client; `None`: nobody can take it (now).
-    pub fn pick(&self, id: VserverId, ask: &Ask<'_>) -> Option<Picked> {
+    /// A member of this vserver for a new client.
+    pub fn pick(&self, id: VserverId, ask: &Ask<'_>) -> Found {
         let entry = &self.vservers[id.index()];
         if entry.chooser.tiers.is_empty() {
-            return None;
+            return Found::Nobody;
         }
         let cursor = &entry.live.cursor;
         let cursor = if ask.dry { cursor.load(Ordering::Relaxed) } else { cursor.fetch_add(1, Ordering::Relaxed) };
         let vserver = self.model.vserver(id);
         let choosing = Choosing { snapshot: self, vserver, id, ask, cursor, left_out: Vec::new() };
         if let Some(picked) = choosing.whose_turn() {
-            return Some(picked);
+            return Found::Picked(picked);
         }
         let choosing = Choosing { left_out: self.left_out(id, ask.now), ..choosing };
         match choosing.run() {
-            Found::Nobody if !choosing.left_out.is_empty() => {
-                match (Choosing { left_out: Vec::new(), ..choosing }).run() {
-                    Found::Picked(picked) => Some(picked),
-                    Found::Full | Found::Nobody => None,
-                }
-            }
-            Found::Picked(picked) => Some(picked),
-            Found::Full | Found::Nobody => None,
+            Found::Nobody if !choosing.left_out.is_empty() => Choosing { left_out: Vec::new(), ..choosing }.run(),
+            found => found,
         }
     }
 
@@ -136,6 +131,17 @@ impl Snapshot {
             settings.passive.as_ref().is_some_and(|passive| is_left_out(rank, all, passive.max_ejected))
         };
         out.into_iter().enumerate().filter(stays).map(|(_, (_, position))| position).collect()
+    }
+}
+
+// === impl Found ===
+
+impl Found {
+    pub fn picked(self) -> Option<Picked> {
+        match self {
+            Found::Picked(picked) => Some(picked),
+            Found::Full | Found::Nobody => None,
+        }
     }
 }
 

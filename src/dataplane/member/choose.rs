@@ -114,7 +114,7 @@ fn persistent(snapshot: &Snapshot, id: VserverId, wanted: &Wanted<'_>) -> Option
 
 fn by_method(snapshot: &Snapshot, id: VserverId, wanted: &Wanted<'_>) -> Option<Choice> {
     let vserver = snapshot.model.vserver(id);
-    let position = snapshot.pick(id, &wanted.ask(&|service| out(snapshot, service, wanted)))?.position;
+    let position = snapshot.pick(id, &wanted.ask(&|service| out(snapshot, service, wanted))).picked()?.position;
     let service = vserver.members[position as usize].service;
     let address = snapshot.services[service.index()].address?;
     Some(Choice { serving: id, position, service, address, persistent: false })

@@ -78,7 +78,7 @@ impl Snapshot {
     /// `Vserver::members`. `ask` must be a dry one.
     pub fn explain_pick(&self, id: VserverId, ask: &Ask<'_>) -> (Option<Picked>, Vec<Considered>) {
         debug_assert!(ask.dry, "explaining moves nothing");
-        let picked = self.pick(id, ask);
+        let picked = self.pick(id, ask).picked();
         let left_out = self.left_out(id, ask.now);
         let members = (0_u32..).zip(&self.model.vserver(id).members);
         let considered = members.map(|(position, member)| Considered {

@@ -123,7 +123,7 @@ fn ask() -> Ask<'static> {
 }
 
 fn picked(snapshot: &Snapshot, ask: &Ask<'_>) -> Option<Name> {
-    let position = snapshot.pick(WEB, ask)?.position;
+    let position = snapshot.pick(WEB, ask).picked()?.position;
     let service = snapshot.model.vserver(WEB).members[position as usize].service;
     Some(Name::clone(&snapshot.model.service(service).name))
 }
@@ -175,7 +175,7 @@ fn a_full_order_keeps_its_clients_waiting_and_one_that_cannot_be_reached_does_no
     let mut world = World::new(&[("a", 1, 1), ("b", 1, 1), ("c", 1, 2)]);
     let snapshot = world.snapshot();
     let out = |out| move |service: ServiceId| (service.index() < 2).then_some(out);
-    assert_eq!(picked(snapshot, &Ask { out: &out(Out::Full), ..ask() }), None);
+    assert_eq!(snapshot.pick(WEB, &Ask { out: &out(Out::Full), ..ask() }), Found::Full);
     assert_eq!(picked(snapshot, &Ask { out: &out(Out::Tried), ..ask() }).as_deref(), Some("c"));
     assert_eq!(picked(snapshot, &Ask { out: &out(Out::NotWanted), ..ask() }).as_deref(), Some("c"));
 }
@@ -296,7 +296,7 @@ fn every_hash_method_hashes_what_it_says() {
         let first = picked(snapshot, &base);
         for (ask, same) in [port, ip, local, text].iter().zip(same) {
             assert_eq!(picked(snapshot, ask) == first, same, "{method:?}");
-            let by = snapshot.pick(WEB, ask).unwrap().method;
+            let by = snapshot.pick(WEB, ask).picked().unwrap().method;
             assert_eq!(by, method);
         }
         let mut longer = world.with(|v| v.balancing.hash_length = 4096);
@@ -309,17 +309,17 @@ fn every_hash_method_hashes_what_it_says() {
 fn a_client_without_the_key_is_balanced_by_the_backup_method() {
     let mut world = World::new(&[("a", 1, 1), ("b", 1, 1)]).method(Method::UrlHash);
     let snapshot = world.snapshot();
-    assert_eq!(snapshot.pick(WEB, &ask()).unwrap().method, Method::RoundRobin);
+    assert_eq!(snapshot.pick(WEB, &ask()).picked().unwrap().method, Method::RoundRobin);
     assert_eq!(shares(snapshot, 10, &ask()).len(), 2);
     let mut world = world.with(|v| v.balancing.backup_method = Method::SourceIpHash);
     let snapshot = world.snapshot();
-    assert_eq!(snapshot.pick(WEB, &ask()).unwrap().method, Method::SourceIpHash);
+    assert_eq!(snapshot.pick(WEB, &ask()).picked().unwrap().method, Method::SourceIpHash);
     assert_eq!(shares(snapshot, 10, &ask()).len(), 1);
     // Nobody has told a load: turns.
     let mut world =
         world.with(|v| (v.balancing.method, v.balancing.backup_method) = (Method::CustomLoad, Method::CustomLoad));
     let snapshot = world.snapshot();
-    assert_eq!(snapshot.pick(WEB, &ask()).unwrap().method, Method::RoundRobin);
+    assert_eq!(snapshot.pick(WEB, &ask()).picked().unwrap().method, Method::RoundRobin);
     snapshot.services[0].live.set_load(Some(10));
     snapshot.services[1].live.set_load(Some(9));
     assert_eq!(share(&shares(snapshot, 10, &ask()), "b"), 10);
@@ -409,8 +409,8 @@ fn the_nearest_member_takes_a_client_and_the_next_nearest_where_it_cannot() {
     assert_eq!(share(&shares(snapshot, 4, &from("[2001:db8::9]:9")), "c"), 4);
     assert_eq!(share(&shares(snapshot, 4, &from("[::ffff:10.2.2.3]:9")), "a"), 4);
     assert_eq!(shares(snapshot, 6, &from("172.16.0.1:9")).len(), 3, "nobody is near: the backup method");
-    assert_eq!(snapshot.pick(WEB, &from("172.16.0.1:9")).unwrap().method, Method::RoundRobin);
-    assert_eq!(snapshot.pick(WEB, &from("10.1.2.3:9")).unwrap().method, Method::StaticProximity);
+    assert_eq!(snapshot.pick(WEB, &from("172.16.0.1:9")).picked().unwrap().method, Method::RoundRobin);
+    assert_eq!(snapshot.pick(WEB, &from("10.1.2.3:9")).picked().unwrap().method, Method::StaticProximity);
     let mut world = world.state("b", ServiceState::Down, at(1));
     assert_eq!(share(&shares(world.snapshot(), 4, &from("10.1.2.3:9")), "a"), 4);
 }
