@@ -10,6 +10,7 @@
 mod conn;
 mod connect;
 pub mod dns;
+mod ended;
 pub mod l4;
 pub mod l7;
 pub mod listen;

@@ -27,6 +27,8 @@ pub struct Snapshot {
     pub model: Arc<Model>,
     pub services: Vec<ServiceEntry>,
     pub vservers: Vec<VserverEntry>,
+    /// Client connections that are open now.
+    pub connections: Arc<live::Connections>,
     /// Counters of rules.
     pub rules: Vec<Arc<live::RuleLive>>,
     /// Rules and criteria, prepared once for each model.
@@ -69,5 +71,7 @@ pub struct VserverEntry {
     pub up: Arc<[u32]>,
     /// Those of them who may get new clients, prepared for the choice.
     pub chooser: Arc<chooser::Chooser>,
+    /// By position in `Vserver::members`.
+    pub members: Arc<[Arc<live::MemberLive>]>,
     pub live: Arc<live::VserverLive>,
 }

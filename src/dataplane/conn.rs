@@ -4,6 +4,7 @@
 use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
@@ -11,6 +12,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::{client, server};
 
+use super::ended::Conn;
 use crate::model::id::Name;
 use crate::model::tls::TlsVersion;
 
@@ -27,6 +29,8 @@ pub(crate) struct ClientInfo {
     pub accepted_at: Instant,
     /// How long the handshake took.
     pub handshake: Option<Duration>,
+    /// Where it stands in the table of connections, and what its requests are counted on.
+    pub conn: Arc<Conn>,
 }
 
 /// What the handshake told.
@@ -59,10 +63,11 @@ pub(crate) trait Transport: AsyncRead + AsyncWrite + Unpin + Send + Sync + 'stat
 
 impl ClientInfo {
     /// Of a connection that was just accepted, in the clear.
-    pub fn accepted(stream: &TcpStream, client: SocketAddr) -> ClientInfo {
+    pub fn accepted(stream: &TcpStream, conn: Arc<Conn>) -> ClientInfo {
+        let (client, accepted_at) = (conn.entry.peer, conn.entry.since);
         // Fails only where the socket is gone already: then nobody is there to be told.
         let local = stream.local_addr().unwrap_or(client);
-        ClientInfo { client, local, tls: None, accepted_at: Instant::now(), handshake: None }
+        ClientInfo { client, local, tls: None, accepted_at, handshake: None, conn }
     }
 
     /// The scheme of what is asked for over this connection.

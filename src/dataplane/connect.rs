@@ -66,7 +66,7 @@ async fn connect_within(
     let _ = socket.set_nodelay(true);
     let settings = &service.settings;
     if let Some(version) = settings.proxy_protocol {
-        socket.write_all(&proxy::header(version, client)).await?;
+        socket.write_all(&proxy::header(version, (client.client, client.local), client.tls.as_ref())).await?;
     }
     let is_the_clients = settings.proxy_protocol.is_some();
     if settings.tls.is_none() {

@@ -11,13 +11,13 @@ use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 
 use super::conn::{ClientInfo, Stream, Transport};
-use super::connect::connect as connect_to;
-use super::member::{Acquired, Choice, Refused, Serving, Wanted, acquire, admit};
+use super::connect::{Connected as Reached, connect as connect_to};
+use super::ended::Exchange;
+use super::member::{Acquired, Choice, Serving, Wanted, acquire, admit};
 use super::{Shared, raised, reset_on_close};
-use crate::model::ending::Reason;
+use crate::model::ending::{Ending, Phase, Reason, Who};
 use crate::model::id::Name;
 use crate::snapshot::Snapshot;
-use crate::snapshot::live::ServiceLive;
 
 /// Time that all tries to reach a member may take together.
 const CONNECT_BUDGET: Duration = Duration::from_secs(30);
@@ -39,9 +39,13 @@ pub(crate) async fn serve(
     info: ClientInfo,
     vserver: Name,
 ) {
-    let Some(entry) = snapshot.model.vserver_id(&vserver) else { return reset_on_close(client.socket()) };
+    let mut exchange = Exchange::begin(&info.conn, info.accepted_at);
+    let Some(entry) = snapshot.model.vserver_id(&vserver) else {
+        reset_on_close(client.socket());
+        return exchange.finish(Ending::new(Who::Appliance, Phase::Accept, Reason::Removed), 0);
+    };
+    exchange.head();
     let live = Arc::clone(&snapshot.vservers[entry.index()].live);
-    live.requests_total.fetch_add(1, Ordering::Relaxed);
     let wanted = Wanted {
         client: info.client,
         local: info.local,
@@ -52,45 +56,68 @@ pub(crate) async fn serve(
         now: shared.now(),
         dry: false,
     };
-    let Ok(_admitted) = admit(&snapshot, entry, &wanted) else {
-        live.refused_total.fetch_add(1, Ordering::Relaxed);
-        return reset_on_close(client.socket());
+    let _admitted = match admit(&snapshot, entry, &wanted) {
+        Ok(admitted) => admitted,
+        Err(refused) => {
+            live.refused_total.fetch_add(1, Ordering::Relaxed);
+            reset_on_close(client.socket());
+            return exchange.finish(refused.ending, 0);
+        }
     };
     let connected = tokio::select! {
-        connected = connect(shared, snapshot, &info, &vserver, &wanted) => connected,
-        () = raised(shared.kill.clone()) => return reset_on_close(client.socket()),
+        connected = connect(shared, snapshot, &info, &vserver, &wanted, &mut exchange) => connected.map_err(Some),
+        () = raised(shared.kill.clone()) => Err(None),
+        _ = info.conn.entry.when_cut() => Err(None),
     };
-    let Ok(Connected { mut server, serving, idle }) = connected else {
-        live.refused_total.fetch_add(1, Ordering::Relaxed);
-        return reset_on_close(client.socket());
+    let Connected { mut server, serving, idle } = match connected {
+        Ok(connected) => connected,
+        Err(ending) => {
+            reset_on_close(client.socket());
+            // Without an ending it is dropped, for what the connection was cut for.
+            if let Some(ending) = ending {
+                live.refused_total.fetch_add(1, Ordering::Relaxed);
+                exchange.finish(ending, 0);
+            }
+            return;
+        }
     };
-    let ended = tokio::select! {
-        ended = carry(&mut client, &mut server, &already, idle, serving.live()) => ended,
-        () = serving.flushed() => copy::Ended::Cut,
-        () = raised(shared.kill.clone()) => copy::Ended::Cut,
+    let (clean, who, reason) = tokio::select! {
+        ended = carry(&mut client, &mut server, &already, idle, &exchange) => match ended {
+            copy::Ended::Cleanly(who) => (true, who, Reason::Done),
+            copy::Ended::Broken(Who::Client) => (false, Who::Client, Reason::ClientGone),
+            copy::Ended::Broken(who) if exchange.phase() == Phase::Body => (false, who, Reason::ResetInBody),
+            copy::Ended::Broken(who) => (false, who, Reason::ResetBeforeHead),
+            copy::Ended::Idle => (false, Who::Appliance, Reason::IdleTimeout),
+        },
+        reason = serving.flushed() => (false, Who::Appliance, reason),
+        () = raised(shared.kill.clone()) => (false, Who::Appliance, Reason::Shutdown),
+        reason = info.conn.entry.when_cut() => (false, Who::Appliance, reason),
     };
-    if ended == copy::Ended::Cut {
+    if !clean {
         reset_on_close(client.socket());
         reset_on_close(server.socket());
     }
+    exchange.end(who, reason, 0);
 }
 
+/// `already`: what was read of the client to know what it wants.
 async fn carry(
     client: &mut Stream,
     server: &mut Stream,
     already: &[u8],
     idle: Duration,
-    live: &ServiceLive,
+    exchange: &Exchange,
 ) -> copy::Ended {
     if !already.is_empty() {
-        if !matches!(tokio::time::timeout(idle, server.write_all(already)).await, Ok(Ok(()))) {
-            return copy::Ended::Cut;
+        match tokio::time::timeout(idle, server.write_all(already)).await {
+            Ok(Ok(())) => exchange.moved_in(already.len() as u64),
+            Ok(Err(_)) => return copy::Ended::Broken(Who::Server),
+            Err(_) => return copy::Ended::Idle,
         }
-        live.bytes_in_total.fetch_add(already.len() as u64, Ordering::Relaxed);
     }
     match (client.plain(), server.plain()) {
-        (Some(client), Some(server)) => copy::both(client, server, idle, live).await,
-        _ => streams::both(client, server, idle, live).await,
+        (Some(client), Some(server)) => copy::both(client, server, idle, exchange).await,
+        _ => streams::both(client, server, idle, exchange).await,
     }
 }
 
@@ -101,26 +128,34 @@ async fn connect(
     info: &ClientInfo,
     vserver: &Name,
     wanted: &Wanted<'_>,
-) -> Result<Connected, Refused> {
+    exchange: &mut Exchange,
+) -> Result<Connected, Ending> {
     let mut tried = Vec::new();
+    // Why the last member was not reached: that none is left to be tried says less.
+    let mut failure = None;
     // Waiting for a place is not a try: it has a time-out of its own.
     let mut left = CONNECT_BUDGET;
     loop {
         let wanted = Wanted { tried: &tried, now: shared.now(), ..*wanted };
-        let Acquired { snapshot: chosen_on, choice, serving, .. } =
-            acquire(&shared.plane, snapshot, vserver, &wanted).await?;
+        let acquired = acquire(&shared.plane, snapshot, vserver, &wanted).await;
+        let acquired = acquired.map_err(|refused| failure.unwrap_or(refused.ending))?;
+        exchange.chosen(&acquired);
+        exchange.calling();
+        let Acquired { snapshot: chosen_on, choice, serving, .. } = acquired;
         let began = tokio::time::Instant::now();
-        let reached =
-            tokio::time::timeout(left, reach(shared, &chosen_on, choice, &serving, info)).await.ok().flatten();
+        let reached = tokio::time::timeout(left, reach(shared, &chosen_on, choice, &serving, info)).await;
         left = left.saturating_sub(began.elapsed());
-        if let Some(server) = reached {
-            let clients = chosen_on.model.vserver_id(vserver).map(|id| chosen_on.model.vserver(id).client_timeout);
-            let servers = chosen_on.model.service(choice.service).settings.server_idle();
-            let idle = clients.into_iter().chain(servers).min().unwrap_or(CONNECT_BUDGET);
-            return Ok(Connected { server, serving, idle });
-        }
-        if left.is_zero() {
-            return Err(Refused::unavailable(Reason::ConnectTimeout));
+        match reached.unwrap_or(Err((Who::Server, Reason::ConnectTimeout))) {
+            Ok(reached) => {
+                exchange.connected(reached.handshake);
+                let server = reached.stream;
+                let clients = chosen_on.model.vserver_id(vserver).map(|id| chosen_on.model.vserver(id).client_timeout);
+                let servers = chosen_on.model.service(choice.service).settings.server_idle();
+                let idle = clients.into_iter().chain(servers).min().unwrap_or(CONNECT_BUDGET);
+                return Ok(Connected { server, serving, idle });
+            }
+            Err((who, reason)) if left.is_zero() => return Err(exchange.ending(who, reason)),
+            Err((who, reason)) => failure = Some(exchange.ending(who, reason)),
         }
         tried.push(Arc::clone(serving.service()));
         snapshot = shared.plane.cell.load_full();
@@ -133,18 +168,19 @@ async fn reach(
     choice: Choice,
     serving: &Serving,
     info: &ClientInfo,
-) -> Option<Stream> {
+) -> Result<Reached, (Who, Reason)> {
     let service = snapshot.model.service(choice.service);
     let failure = tokio::select! {
         connected = connect_to(shared, service, choice.address, info, None) => match connected {
-            Ok(connected) => return Some(connected.stream),
+            Ok(connected) => return Ok(connected),
             Err(failure) => failure,
         },
         // It went down while we were knocking: no failure of the connection, but no use either.
-        () = serving.flushed() => return None,
+        reason = serving.flushed() => return Err((Who::Appliance, reason)),
     };
     serving.live().connect_failures_total.fetch_add(1, Ordering::Relaxed);
     tracing::debug!(service = &**serving.service(), address = %choice.address, reason = failure.reason.word(),
         why = failure.why, "cannot connect");
-    None
+    let ours = matches!(failure.reason, Reason::NoSourcePort | Reason::NoDescriptor);
+    Err((if ours { Who::Appliance } else { Who::Server }, failure.reason))
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::io::AsyncReadExt;
 use tokio::net::TcpStream;
 
-use super::conn::{ClientInfo, TlsInfo};
+use super::conn::TlsInfo;
 use crate::model::service::ProxyProtocol;
 use crate::model::tls::TlsVersion;
 
@@ -160,16 +160,16 @@ fn invalid(why: &'static str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, why)
 }
 
-/// The header for a connection that is made for `client`.
-pub(crate) fn header(version: ProxyProtocol, client: &ClientInfo) -> Vec<u8> {
-    let (source, destination) = same_family(client.client, client.local);
+/// The header for a connection that is made for a client at `ends.0` that connected to `ends.1`.
+pub(crate) fn header(version: ProxyProtocol, ends: (SocketAddr, SocketAddr), tls: Option<&TlsInfo>) -> Vec<u8> {
+    let (source, destination) = same_family(ends.0, ends.1);
     match version {
         ProxyProtocol::V1 => {
             let family = if source.is_ipv4() { "TCP4" } else { "TCP6" };
             let (from, to) = (source.port(), destination.port());
             format!("PROXY {family} {} {} {from} {to}\r\n", source.ip(), destination.ip()).into_bytes()
         }
-        ProxyProtocol::V2 => v2(source, destination, client.tls.as_ref()),
+        ProxyProtocol::V2 => v2(source, destination, tls),
     }
 }
 

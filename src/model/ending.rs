@@ -134,6 +134,8 @@ reasons! {
     Shutdown = "shutdown",
     /// The configuration no longer has the vserver.
     Removed = "removed",
+    /// A fault of our own: 500.
+    Internal = "internal",
 }
 
 // === impl Ending ===

@@ -5,13 +5,14 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use super::chooser::Chooser;
-use super::live::Registry;
+use super::live::{MemberLive, Registry};
 use super::routing::Routing;
 use super::zones::{self, ZoneIndex};
 use super::{ServiceEntry, Snapshot, VserverEntry};
 use crate::balance::select::hash::identity;
 use crate::model::Model;
 use crate::model::check::Host;
+use crate::model::ending::Reason;
 use crate::model::id::{Name, ServiceId, VserverId};
 use crate::model::state::{ServiceState, StateView, VserverState};
 use crate::model::time::Tick;
@@ -68,6 +69,10 @@ pub fn build(parts: Parts<'_>) -> Snapshot {
                 effective: seen.map_or(VserverState::Down, |v| v.effective),
                 new_clients: seen.map(|v| v.new_clients).unwrap_or_default(),
                 up,
+                members: match same_model {
+                    Some(p) => Arc::clone(&p.vservers[i].members),
+                    None => members(model, vserver, registry),
+                },
                 live: registry.vserver(&vserver.name),
             }
         })
@@ -79,6 +84,7 @@ pub fn build(parts: Parts<'_>) -> Snapshot {
         model: Arc::clone(model),
         services,
         vservers,
+        connections: registry.connections(),
         rules: model.rules.iter().map(|rule| registry.rule(&rule.name)).collect(),
         routing: same_model.map_or_else(|| Arc::new(Routing::build(model)), |p| Arc::clone(&p.routing)),
         scenario_active,
@@ -133,10 +139,13 @@ pub fn flush(previous: &Snapshot, next: &Snapshot) {
 /// [`flush`], except for services whose work may finish although they are out: those at the end of a graceful drain.
 pub fn flush_sparing(previous: &Snapshot, next: &Snapshot, spared: &dyn Fn(ServiceId) -> bool) {
     for id in to_flush(previous, next).into_iter().filter(|&id| !spared(id)) {
-        next.services[id.index()].live.flush.send_modify(|g| *g += 1);
+        let drained = state_before(previous, next, id).is_some_and(ServiceState::is_draining);
+        let drained = drained && next.services[id.index()].state == ServiceState::OutOfService;
+        let why = if drained { Reason::DrainedFlush } else { Reason::Flushed };
+        next.services[id.index()].live.flush.send_modify(|flush| flush.bump(why));
     }
     for id in vservers_to_flush(previous, next) {
-        next.vservers[id.index()].live.flush.send_modify(|g| *g += 1);
+        next.vservers[id.index()].live.flush.send_modify(|flush| flush.bump(Reason::Flushed));
     }
     if Arc::ptr_eq(&previous.model, &next.model) {
         return;
@@ -144,13 +153,13 @@ pub fn flush_sparing(previous: &Snapshot, next: &Snapshot, spared: &dyn Fn(Servi
     let removed = previous.model.services.iter().zip(&previous.services);
     for (service, entry) in removed.filter(|(s, _)| next.model.service_id(&s.name).is_none()) {
         if service.settings.down_state_flush {
-            entry.live.flush.send_modify(|g| *g += 1);
+            entry.live.flush.send_modify(|flush| flush.bump(Reason::Removed));
         }
     }
     let removed = previous.model.vservers.iter().zip(&previous.vservers);
     for (vserver, entry) in removed.filter(|(v, _)| next.model.vserver_id(&v.name).is_none()) {
         if vserver.down_state_flush {
-            entry.live.flush.send_modify(|g| *g += 1);
+            entry.live.flush.send_modify(|flush| flush.bump(Reason::Removed));
         }
     }
 }
@@ -160,6 +169,10 @@ fn address_of(host: &Host, resolved: &HashMap<Name, IpAddr>) -> Option<IpAddr> {
         Host::Ip(ip) => Some(*ip),
         Host::Name(name) => resolved.get(name).copied(),
     }
+}
+
+fn members(model: &Model, vserver: &Vserver, registry: &mut Registry) -> Arc<[Arc<MemberLive>]> {
+    vserver.members.iter().map(|m| registry.member(&vserver.name, &model.service(m.service).name)).collect()
 }
 
 fn up_positions(vserver: &Vserver, services: &[ServiceEntry]) -> Arc<[u32]> {

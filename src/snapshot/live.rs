@@ -1,7 +1,10 @@
 //! What outlives a generation: counters, open work, persistence. Keyed by name in one [`Registry`]; snapshots hold
 //! shared references, so that nothing on the data path looks a name up.
 
+pub mod connections;
 mod figures;
+pub mod histogram;
+pub mod measured;
 mod tls;
 
 use std::collections::HashMap;
@@ -12,10 +15,13 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use parking_lot::Mutex;
 
 use crate::balance::passive::{Ejection, Outcome};
+use crate::model::ending::Reason;
 use crate::model::id::Name;
 use crate::model::time::Tick;
 
+pub use connections::{Connection, Connections};
 pub use figures::{Ejector, FirstByte, Meter};
+pub use measured::{Endings, Interval, Measured};
 pub use tls::{TLS_FAILURES, TlsLive};
 
 /// All live tables. The control layer owns it; entries are made at the first snapshot that names them and dropped with
@@ -24,6 +30,9 @@ pub use tls::{TLS_FAILURES, TlsLive};
 pub struct Registry {
     services: HashMap<Name, Arc<ServiceLive>>,
     vservers: HashMap<Name, Arc<VserverLive>>,
+    /// By vserver, then service.
+    members: HashMap<Name, HashMap<Name, Arc<MemberLive>>>,
+    connections: Arc<Connections>,
     rules: HashMap<Name, Arc<RuleLive>>,
     dns: Arc<DnsLive>,
     zones: HashMap<Name, Arc<ZoneLive>>,
@@ -35,21 +44,49 @@ pub struct ServiceLive {
     /// Requests in flight (HTTP) or open connections (TCP), over all vservers.
     pub active: AtomicU32,
     pub requests_total: AtomicU64,
+    /// Answers that the server began.
+    pub responses_total: AtomicU64,
     pub connect_failures_total: AtomicU64,
+    /// From clients to the server.
     pub bytes_in_total: AtomicU64,
+    /// From the server to clients.
     pub bytes_out_total: AtomicU64,
+    /// Reads from clients; datagrams.
+    pub packets_in_total: AtomicU64,
+    /// Reads from the server; datagrams.
+    pub packets_out_total: AtomicU64,
+    /// Answers of the server by the first digit of their status; `[0]`: what has none.
+    pub statuses_total: [AtomicU64; 6],
     /// One more than what its LOAD monitor last told; 0: nothing is known. See [`ServiceLive::load`].
     load: AtomicU64,
-    /// Reads from clients and writes to them that moved something: what stands for packets where a stream is carried.
-    /// Datagrams count as they are.
-    pub packets_total: AtomicU64,
     pub first_byte: FirstByte,
     pub ejector: Ejector,
     bytes: Meter,
     packets: Meter,
-    /// Bumped when connections of this service must end (`downStateFlush`, end of a drain): whoever carries one
+    /// Bumped when connections of this service must end (`downStateFlush`, end of a drain, a kick): whoever carries one
     /// compares, or waits on it.
-    pub flush: tokio::sync::watch::Sender<u64>,
+    pub flush: tokio::sync::watch::Sender<Flush>,
+    pub measured: Measured,
+}
+
+/// One service as a member of one vserver. Outlives neither.
+#[derive(Debug)]
+pub struct MemberLive {
+    /// The vserver that has it as a member.
+    pub vserver: Name,
+    pub service: Name,
+    pub serving: Arc<VserverLive>,
+    pub live: Arc<ServiceLive>,
+    /// Requests (HTTP) or connections (L4) of this vserver given to it.
+    pub requests_total: AtomicU64,
+    pub measured: Measured,
+}
+
+/// How often connections had to end, and why the last time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Flush {
+    pub generation: u64,
+    pub why: Option<Reason>,
 }
 
 /// Counters and tables of one vserver.
@@ -57,7 +94,20 @@ pub struct ServiceLive {
 pub struct VserverLive {
     /// Open client connections.
     pub connections: AtomicU32,
+    /// Requests whose head was complete (HTTP), or connections (L4).
     pub requests_total: AtomicU64,
+    /// Answers that servers began.
+    pub responses_total: AtomicU64,
+    /// From clients.
+    pub bytes_in_total: AtomicU64,
+    /// To clients.
+    pub bytes_out_total: AtomicU64,
+    /// Reads from clients; datagrams.
+    pub packets_in_total: AtomicU64,
+    /// Reads from servers; datagrams.
+    pub packets_out_total: AtomicU64,
+    /// Answers to clients by the first digit of their status; `[0]`: what has none.
+    pub statuses_total: [AtomicU64; 6],
     /// New clients sent to the backup.
     pub spilled_total: AtomicU64,
     /// Requests or connections refused because nothing was usable.
@@ -68,7 +118,9 @@ pub struct VserverLive {
     /// The cursor of round robin.
     pub cursor: AtomicU64,
     /// Bumped when its client connections must end (`downStateFlush` of the vserver).
-    pub flush: tokio::sync::watch::Sender<u64>,
+    pub flush: tokio::sync::watch::Sender<Flush>,
+    pub measured: Measured,
+    pub endings: Endings,
     pub listen: Mutex<Listening>,
     /// SOURCEIP entries; bounded.
     pub persistence: Mutex<super::super::balance::persistence::Table>,
@@ -138,6 +190,27 @@ impl Registry {
         Arc::clone(self.vservers.entry(Arc::clone(name)).or_default())
     }
 
+    /// `service` as a member of `vserver`.
+    pub fn member(&mut self, vserver: &Name, service: &Name) -> Arc<MemberLive> {
+        if let Some(member) = self.members.get(vserver).and_then(|members| members.get(service)) {
+            return Arc::clone(member);
+        }
+        let member = Arc::new(MemberLive {
+            vserver: Arc::clone(vserver),
+            service: Arc::clone(service),
+            serving: self.vserver(vserver),
+            live: self.service(service),
+            requests_total: AtomicU64::new(0),
+            measured: Measured::default(),
+        });
+        self.members.entry(Arc::clone(vserver)).or_default().insert(Arc::clone(service), Arc::clone(&member));
+        member
+    }
+
+    pub fn connections(&self) -> Arc<Connections> {
+        Arc::clone(&self.connections)
+    }
+
     pub fn rule(&mut self, name: &Name) -> Arc<RuleLive> {
         Arc::clone(self.rules.entry(Arc::clone(name)).or_default())
     }
@@ -154,8 +227,20 @@ impl Registry {
     pub fn retain(&mut self, model: &crate::model::Model) {
         self.services.retain(|name, _| model.service_id(name).is_some());
         self.vservers.retain(|name, _| model.vserver_id(name).is_some());
+        self.members.retain(|vserver, members| {
+            members.retain(|service, _| model.service_id(service).is_some());
+            model.vserver_id(vserver).is_some()
+        });
         self.rules.retain(|name, _| model.rule_id(name).is_some());
         self.zones.retain(|name, _| model.zones.iter().any(|z| z.name == *name));
+    }
+}
+
+// === impl Flush ===
+
+impl Flush {
+    pub fn bump(&mut self, why: Reason) {
+        *self = Flush { generation: self.generation + 1, why: Some(why) };
     }
 }
 
@@ -189,13 +274,13 @@ impl ServiceLive {
     /// Bytes of a client that went to the service, by one read or datagram.
     pub fn count_in(&self, bytes: u64) {
         self.bytes_in_total.fetch_add(bytes, Ordering::Relaxed);
-        self.packets_total.fetch_add(1, Ordering::Relaxed);
+        self.packets_in_total.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Bytes of the service that went to a client, by one read or datagram.
     pub fn count_out(&self, bytes: u64) {
         self.bytes_out_total.fetch_add(bytes, Ordering::Relaxed);
-        self.packets_total.fetch_add(1, Ordering::Relaxed);
+        self.packets_out_total.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Both directions together, over the last 14 s.
@@ -206,7 +291,8 @@ impl ServiceLive {
 
     /// Over the last 14 s.
     pub fn packets_per_second(&self, now: Tick) -> u64 {
-        self.packets.per_second(now, self.packets_total.load(Ordering::Relaxed))
+        let packets = self.packets_in_total.load(Ordering::Relaxed) + self.packets_out_total.load(Ordering::Relaxed);
+        self.packets.per_second(now, packets)
     }
 
     /// Told by whoever carried work to this service: how it went, as far as the service is to be judged by it. Feeds the

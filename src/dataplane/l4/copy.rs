@@ -2,12 +2,14 @@
 
 use std::cell::RefCell;
 use std::io;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use tokio::net::TcpStream;
 
-use crate::snapshot::live::ServiceLive;
+use crate::dataplane::ended::Exchange;
+use crate::model::ending::Who;
 
 /// One read at most. Shared by all connections of a thread, so that an idle connection holds no buffer.
 const CHUNK_BYTES: usize = 64 * 1024;
@@ -18,53 +20,85 @@ thread_local! {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ended {
-    /// Both sides have sent their end, and it was passed on.
-    Cleanly,
-    /// A reset, an error or the idle time-out: both sides are to be reset.
-    Cut,
+    /// Both sides have sent their end, and it was passed on. Who sent it first.
+    Cleanly(Who),
+    /// A reset or an error on the side named: both are to be reset.
+    Broken(Who),
+    /// Nothing moved for the idle time-out: both are to be reset.
+    Idle,
 }
 
 /// Copies until both directions have ended, one has failed, or nothing has moved for `idle`.
-pub(super) async fn both(client: &TcpStream, server: &TcpStream, idle: Duration, live: &ServiceLive) -> Ended {
+pub(super) async fn both(client: &TcpStream, server: &TcpStream, idle: Duration, exchange: &Exchange) -> Ended {
     let activity = Activity::new();
-    let inwards = one_way(client, server, &live.bytes_in_total, &activity);
-    let outwards = one_way(server, client, &live.bytes_out_total, &activity);
+    let first = OnceLock::new();
+    let inwards = async {
+        let moved = |bytes, at_first| {
+            exchange.moved_in(bytes);
+            if at_first {
+                exchange.sent();
+            }
+        };
+        one_way((client, Who::Client), (server, Who::Server), &activity, moved).await?;
+        Ok(_ = first.set(Who::Client))
+    };
+    let outwards = async {
+        let moved = |bytes, at_first| {
+            exchange.moved_out(bytes);
+            if at_first {
+                exchange.first_byte();
+            }
+        };
+        one_way((server, Who::Server), (client, Who::Client), &activity, moved).await?;
+        Ok(_ = first.set(Who::Server))
+    };
     tokio::select! {
         done = async { tokio::try_join!(inwards, outwards) } => match done {
-            Ok(_) => Ended::Cleanly,
-            Err(_) => Ended::Cut,
+            Ok(_) => Ended::Cleanly(first.get().copied().unwrap_or(Who::Client)),
+            Err(who) => Ended::Broken(who),
         },
-        () = activity.silent_for(idle) => Ended::Cut,
+        () = activity.silent_for(idle) => Ended::Idle,
     }
 }
 
-async fn one_way(from: &TcpStream, to: &TcpStream, total: &AtomicU64, activity: &Activity) -> io::Result<()> {
+/// Copies in one direction to its end. `moved` is told how much was read, and whether it was the first. An error names
+/// the side that failed.
+async fn one_way(
+    (from, sender): (&TcpStream, Who),
+    (to, receiver): (&TcpStream, Who),
+    activity: &Activity,
+    moved: impl Fn(u64, bool),
+) -> Result<(), Who> {
+    let mut at_first = true;
     loop {
-        from.readable().await?;
-        let Some((read, rest)) = forward(from, to)? else { continue };
+        from.readable().await.map_err(|_| sender)?;
+        let Some((read, rest)) = forward((from, sender), (to, receiver))? else { continue };
         activity.mark();
         if read == 0 {
-            return pass_on_end(to);
+            return pass_on_end(to).map_err(|_| receiver);
         }
-        total.fetch_add(read as u64, Ordering::Relaxed);
-        write_all(to, &rest, activity).await?;
+        moved(read as u64, std::mem::take(&mut at_first));
+        write_all(to, &rest, activity).await.map_err(|_| receiver)?;
     }
 }
 
 /// One read and, as far as the other side takes it at once, one write. How much was read (0: end), and what is left to
 /// be written. `None`: nothing was there.
-fn forward(from: &TcpStream, to: &TcpStream) -> io::Result<Option<(usize, Vec<u8>)>> {
+fn forward(
+    (from, sender): (&TcpStream, Who),
+    (to, receiver): (&TcpStream, Who),
+) -> Result<Option<(usize, Vec<u8>)>, Who> {
     CHUNK.with_borrow_mut(|chunk| {
         let read = match from.try_read(chunk) {
             Ok(read) => read,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
-            Err(error) => return Err(error),
+            Err(_) => return Err(sender),
         };
         let written = match to.try_write(&chunk[..read]) {
             _ if read == 0 => 0,
             Ok(written) => written,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => 0,
-            Err(error) => return Err(error),
+            Err(_) => return Err(receiver),
         };
         Ok(Some((read, chunk[written..read].to_vec())))
     })

@@ -29,6 +29,7 @@ pub use field::{Field, Kind, Options, Span};
 pub use guard::Guard;
 pub use line::{RequestLine, request_line};
 
+use crate::model::ending::Reason;
 use line::{is_authority, origin_form};
 
 /// Bytes of a request target at most.
@@ -43,6 +44,18 @@ pub const FIELDS_MAX: usize = 100;
 pub struct Refusal {
     pub status: u16,
     pub why: &'static str,
+}
+
+impl Refusal {
+    /// For log and metrics.
+    pub fn reason(self) -> Reason {
+        match self.status {
+            408 => Reason::HeadTimeout,
+            414 | 431 => Reason::TooLarge,
+            405 | 417 | 501 | 505 => Reason::NotSupported,
+            _ => Reason::BadRequest,
+        }
+    }
 }
 
 /// A head that passed. Its fields are given apart, in a list that can be used again.

@@ -12,6 +12,7 @@ use parking_lot::Mutex;
 
 use crate::dataplane::Shared;
 use crate::dataplane::conn::{ClientInfo, Transport};
+use crate::model::ending::Reason;
 use crate::model::id::Name;
 
 /// Idle time-out before the first request has told the vserver's.
@@ -37,7 +38,7 @@ pub(super) struct Link {
     idle_ms: AtomicU64,
     waker: Mutex<Option<Waker>>,
     /// Resolves when the member that is now serving was flushed.
-    flushed: Mutex<Option<Pin<Box<dyn Future<Output = ()> + Send>>>>,
+    flushed: Mutex<Option<Pin<Box<dyn Future<Output = Reason> + Send>>>>,
     /// The connection, once the engine has done with it.
     left: Mutex<Option<Box<dyn Transport>>>,
 }
@@ -120,7 +121,7 @@ impl Link {
         *self.waker.lock() = Some(cx.waker().clone());
     }
 
-    pub fn serve(&self, flushed: impl Future<Output = ()> + Send + 'static) {
+    pub fn serve(&self, flushed: impl Future<Output = Reason> + Send + 'static) {
         *self.flushed.lock() = Some(Box::pin(flushed));
     }
 
@@ -128,7 +129,7 @@ impl Link {
         *self.flushed.lock() = None;
     }
 
-    pub fn poll_flushed(&self, cx: &mut Context<'_>) -> Poll<()> {
+    pub fn poll_flushed(&self, cx: &mut Context<'_>) -> Poll<Reason> {
         match &mut *self.flushed.lock() {
             Some(flushed) => flushed.as_mut().poll(cx),
             None => Poll::Pending,

@@ -25,6 +25,8 @@ use crate::dataplane::conn::Transport;
 use super::head::{Guard, Refusal};
 use super::link::Link;
 use super::pages;
+use crate::dataplane::ended::Exchange;
+use crate::model::ending::{Phase, Reason, Who};
 
 /// Time for a whole head, from its first byte.
 const HEAD_LIMIT: Duration = Duration::from_secs(10);
@@ -188,7 +190,9 @@ impl ClientStream {
                         }
                         return Poll::Pending;
                     }
-                    if !idle {
+                    if idle {
+                        self.link.info.conn.ended(Who::Client, Phase::Head, Reason::KeepAliveTimeout);
+                    } else {
                         self.refuse(Refusal { status: 408, why: "head not complete in time" });
                     }
                     return Poll::Ready(Ok(true));
@@ -236,6 +240,8 @@ impl ClientStream {
     fn refuse(&mut self, refusal: Refusal) {
         tracing::debug!(client = %self.link.client, vserver = &*self.link.vserver, status = refusal.status,
             why = refusal.why, "request refused");
+        let exchange = Exchange::begin(&self.link.info.conn, std::time::Instant::now());
+        exchange.end(Who::Client, refusal.reason(), refusal.status);
         self.refused = true;
         self.link.linger();
         self.unsent.extend_from_slice(&pages::refusal(refusal));

@@ -4,14 +4,15 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, watch};
 
 use crate::dataplane::conn::ClientInfo;
+use crate::dataplane::ended::Conn;
 use crate::dataplane::{Shared, l4, l7, proxy, raised, reset_on_close, tls};
-use crate::model::ending::{Ending, Phase, Reason, Who};
+use crate::model::ending::{Phase, Reason, Who};
 use crate::model::id::Name;
 use crate::model::service::Protocol;
 use crate::snapshot::live::VserverLive;
@@ -71,7 +72,7 @@ fn spawn(
     permit: OwnedSemaphorePermit,
 ) {
     // Counted here and not in the task, so that a drain that begins now sees it.
-    let info = ClientInfo::accepted(&stream, client);
+    let info = ClientInfo::accepted(&stream, Conn::open(shared, client, vserver, live, Instant::now()));
     let open = shared.open();
     let counted = Counted::new(live);
     let (shared, vserver, live) = (Arc::clone(shared), Arc::clone(vserver), Arc::clone(live));
@@ -90,8 +91,9 @@ async fn serve(
 ) {
     let snapshot = shared.plane.cell.load_full();
     let Some(id) = snapshot.model.vserver_id(&vserver) else {
-        // Removed a moment ago.
-        return reset_on_close(&stream);
+        // A moment ago.
+        reset_on_close(&stream);
+        return info.conn.ended(Who::Appliance, Phase::Accept, Reason::Removed);
     };
     let (protocol, has_header) = (snapshot.model.vserver(id).protocol, snapshot.model.vserver(id).proxy_protocol);
     if has_header && !told(shared, &mut stream, &mut info, &vserver, live).await {
@@ -136,12 +138,15 @@ async fn told(
         () = raised(shared.kill.clone()) => return false,
     };
     match read {
-        Ok(Some((client, local))) => (info.client, info.local) = (client, local),
+        Ok(Some((client, local))) => {
+            (info.client, info.local) = (client, local);
+            info.conn.entry.set_client(client);
+        }
         Ok(None) => {}
         Err(error) => {
             live.bad_proxy_headers_total.fetch_add(1, Ordering::Relaxed);
-            let ending = Ending::new(Who::Client, Phase::Accept, Reason::BadProxyHeader);
-            tracing::debug!(client = %info.client, vserver = &**vserver, %ending, %error, "connection refused");
+            tracing::debug!(client = %info.client, vserver = &**vserver, %error, "no PROXY protocol header");
+            info.conn.ended(Who::Client, Phase::Accept, Reason::BadProxyHeader);
             return false;
         }
     }

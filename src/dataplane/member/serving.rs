@@ -7,9 +7,10 @@ use tokio::sync::{mpsc, watch};
 
 use super::Plane;
 use super::choose::Choice;
+use crate::model::ending::Reason;
 use crate::model::event::Observation;
 use crate::model::id::Name;
-use crate::snapshot::live::Active;
+use crate::snapshot::live::{Active, Flush};
 use crate::snapshot::{Cell, Snapshot};
 
 /// Work that a member does. Counts as active until it is dropped.
@@ -17,8 +18,8 @@ use crate::snapshot::{Cell, Snapshot};
 pub struct Serving {
     active: Option<Active>,
     service: Name,
-    service_flush: watch::Receiver<u64>,
-    vserver_flush: watch::Receiver<u64>,
+    service_flush: watch::Receiver<Flush>,
+    vserver_flush: watch::Receiver<Flush>,
     cell: Arc<Cell>,
     observations: mpsc::Sender<Observation>,
 }
@@ -57,15 +58,16 @@ impl Serving {
     }
 
     /// Resolves when this work must end (`downStateFlush`). Owns what it waits on.
-    pub fn flushed(&self) -> impl Future<Output = ()> + Send + 'static {
+    pub fn flushed(&self) -> impl Future<Output = Reason> + Send + 'static {
         let (mut service, mut vserver) = (self.service_flush.clone(), self.vserver_flush.clone());
         async move {
-            tokio::select! {
+            let flush = tokio::select! {
                 // An error means that the service or vserver is gone for good; whoever removed it bumped first.
-                Ok(()) = service.changed() => {}
-                Ok(()) = vserver.changed() => {}
+                Ok(()) = service.changed() => *service.borrow(),
+                Ok(()) = vserver.changed() => *vserver.borrow(),
                 else => std::future::pending().await,
-            }
+            };
+            flush.why.unwrap_or(Reason::Flushed)
         }
     }
 }

@@ -1,10 +1,7 @@
-use std::time::Instant;
-
 use super::*;
 
-fn client(source: &str, destination: &str, tls: Option<TlsInfo>) -> ClientInfo {
-    let (client, local) = (source.parse().unwrap(), destination.parse().unwrap());
-    ClientInfo { client, local, tls, accepted_at: Instant::now(), handshake: None }
+fn header(version: ProxyProtocol, (source, destination, tls): (&str, &str, Option<TlsInfo>)) -> Vec<u8> {
+    super::header(version, (source.parse().unwrap(), destination.parse().unwrap()), tls.as_ref())
 }
 
 fn back(header: &[u8]) -> Told {
@@ -27,14 +24,14 @@ fn what_is_written_is_read_back() {
     for (source, destination) in [("192.0.2.1:1", "198.51.100.1:443"), ("[2001:db8::1]:65535", "[2001:db8::2]:80")] {
         for version in [ProxyProtocol::V1, ProxyProtocol::V2] {
             for tls in [None, Some(tls.clone())] {
-                let told = back(&header(version, &client(source, destination, tls))).unwrap();
+                let told = back(&header(version, (source, destination, tls))).unwrap();
                 assert_eq!(told, (source.parse().unwrap(), destination.parse().unwrap()));
             }
         }
     }
-    let line = header(ProxyProtocol::V1, &client("[::ffff:192.0.2.1]:9", "198.51.100.1:443", None));
+    let line = header(ProxyProtocol::V1, ("[::ffff:192.0.2.1]:9", "198.51.100.1:443", None));
     assert_eq!(line, b"PROXY TCP4 192.0.2.1 198.51.100.1 9 443\r\n");
-    let mixed = back(&header(ProxyProtocol::V2, &client("192.0.2.1:9", "[2001:db8::2]:80", None))).unwrap();
+    let mixed = back(&header(ProxyProtocol::V2, ("192.0.2.1:9", "[2001:db8::2]:80", None))).unwrap();
     assert_eq!(mixed.0, "[::ffff:192.0.2.1]:9".parse().unwrap());
 }
 

@@ -17,6 +17,7 @@ use super::failure::Failure;
 use super::{hello, session, version_of};
 use crate::dataplane::conn::{ClientInfo, TlsInfo};
 use crate::dataplane::{Shared, raised};
+use crate::model::ending::{Phase, Reason, Who};
 use crate::model::id::Name;
 use crate::snapshot::live::VserverLive;
 
@@ -63,7 +64,9 @@ pub(crate) async fn terminate(
             let total = if told.resumed { &live.tls.resumed_total } else { &live.tls.full_total };
             total.fetch_add(1, Ordering::Relaxed);
             info.tls = Some(told);
-            info.handshake = Some(began.elapsed());
+            let handshake = began.elapsed();
+            info.handshake = Some(handshake);
+            info.conn.secured(handshake);
             Some(stream)
         }
         Err(Failed { failure, why, left }) => {
@@ -122,6 +125,7 @@ pub(crate) async fn look(
     let looked = tokio::select! { looked = looked => looked, () = ending(shared) => return None };
     match looked.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())) {
         Ok(hello) => {
+            info.conn.entry.set_tls();
             info.tls = Some(TlsInfo {
                 server_name: hello.server_name,
                 http2: false,
@@ -160,6 +164,8 @@ fn told(connection: &ServerConnection, identity: Option<session::Identity>) -> T
 fn failed(vserver: &Name, live: &VserverLive, info: &ClientInfo, failure: Failure, why: &str) {
     live.tls.failed_total[failure.index()].fetch_add(1, Ordering::Relaxed);
     tracing::debug!(client = %info.client, vserver = &**vserver, failure = failure.word(), why, "TLS failed");
+    let who = if failure == Failure::Internal { Who::Appliance } else { Who::Client };
+    info.conn.ended(who, Phase::Tls, Reason::TlsFailed);
 }
 
 /// Ends our side and reads on until the client ends its: a close with unread bytes would be a reset, which may overtake

@@ -76,7 +76,7 @@ fn what_goes_down_or_out_is_flushed_and_what_drains_is_not() {
         assert_eq!(to_flush(&first, &second), expected, "{before:?} to {after:?}");
         assert!(vservers_to_flush(&first, &second).is_empty());
         flush(&first, &second);
-        assert_eq!(*second.services[1].live.flush.borrow(), u64::from(flushed));
+        assert_eq!(second.services[1].live.flush.borrow().generation, u64::from(flushed));
     }
 }
 
@@ -101,9 +101,9 @@ fn a_vserver_that_goes_down_and_a_service_that_is_removed_are_flushed() {
     assert_eq!(to_flush(&first, &second), []);
     assert_eq!(vservers_to_flush(&first, &second), [VserverId(0)]);
     flush(&first, &second);
-    assert_eq!(*first.services[0].live.flush.borrow(), 0);
-    assert_eq!(*first.services[1].live.flush.borrow(), 1);
-    assert_eq!(*second.vservers[0].live.flush.borrow(), 1);
+    assert_eq!(first.services[0].live.flush.borrow().generation, 0);
+    assert_eq!(first.services[1].live.flush.borrow().generation, 1);
+    assert_eq!(second.vservers[0].live.flush.borrow().generation, 1);
 }
 
 #[test]

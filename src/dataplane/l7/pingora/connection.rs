@@ -13,7 +13,9 @@ use crate::dataplane::conn::{ClientInfo, Transport};
 use crate::dataplane::l7::link::Link;
 use crate::dataplane::l7::stream::ClientStream;
 use crate::dataplane::{Shared, raised, reset_on_close};
+use crate::model::ending::Reason;
 use crate::model::id::Name;
+use crate::snapshot::live::Flush;
 
 /// How long a closing connection reads on, so that its client can take the last answer.
 const LINGER: Duration = Duration::from_secs(2);
@@ -66,9 +68,10 @@ pub(in crate::dataplane::l7) async fn take_over<S: Transport>(
 }
 
 /// Runs the engine, and watches for what may end the connection from outside.
-async fn carry(shared: &Arc<Shared>, link: &Link, stream: ClientStream, flush: Option<watch::Receiver<u64>>) -> End {
+async fn carry(shared: &Arc<Shared>, link: &Link, stream: ClientStream, flush: Option<watch::Receiver<Flush>>) -> End {
     let mut requests = pin!(shared.l7.run(stream));
     let mut killed = pin!(raised(shared.kill.clone()));
+    let conn = &link.info.conn.entry;
     let mut closing = pin!(async {
         tokio::select! {
             () = raised(shared.drain.clone()) => {}
@@ -82,7 +85,14 @@ async fn carry(shared: &Arc<Shared>, link: &Link, stream: ClientStream, flush: O
             return Poll::Ready(End::Regular);
         }
         // After the requests: they may just have set what it waits for.
-        if link.poll_flushed(cx).is_ready() || killed.as_mut().poll(cx).is_ready() {
+        if let Poll::Ready(reason) = link.poll_flushed(cx) {
+            conn.cut(reason);
+        }
+        if killed.as_mut().poll(cx).is_ready() {
+            conn.cut(Reason::Shutdown);
+        }
+        // Before the engine is dropped: what it has under way ends for this reason.
+        if conn.poll_cut(cx).is_ready() {
             return Poll::Ready(End::Cut);
         }
         if !closed && closing.as_mut().poll(cx).is_ready() {
@@ -94,7 +104,7 @@ async fn carry(shared: &Arc<Shared>, link: &Link, stream: ClientStream, flush: O
     .await
 }
 
-async fn bumped(flush: Option<watch::Receiver<u64>>) {
+async fn bumped(flush: Option<watch::Receiver<Flush>>) {
     if let Some(mut flush) = flush
         && flush.changed().await.is_ok()
     {

@@ -21,11 +21,13 @@ use pingora_error::{Error, ErrorSource, ErrorType, Result};
 use pingora_http::{RequestHeader, ResponseHeader};
 use pingora_proxy::{FailToProxy, ProxyHttp, Session};
 
+use crate::dataplane::ended::Exchange;
 use crate::dataplane::l7::forward::{ClientField, client_field, is_look_alike};
 use crate::dataplane::l7::link::Link;
 use crate::dataplane::l7::policy::{self, Decision, Request};
 use crate::dataplane::l7::sticky;
 use crate::dataplane::member::{Wanted, admit};
+use crate::model::ending::{Ending, Phase, Reason, Who};
 use crate::model::id::{Name, VserverId};
 use crate::snapshot::Snapshot;
 use ctx::{Ctx, Reach, values, wanted};
@@ -55,6 +57,10 @@ impl ProxyHttp for Hooks {
             .and_then(|digest| digest.user_data.as_ref())
             .and_then(|data| data.downcast_ref::<Arc<Link>>())
             .cloned();
+        ctx.exchange = ctx.link.as_ref().map(|link| Exchange::begin(&link.info.conn, ctx.began));
+        let request = session.req_header();
+        let host = request.headers.get("host").and_then(|host| host.to_str().ok()).unwrap_or("");
+        ctx.step(|e| e.describe(request.method.as_str(), host, request.uri.path()));
         Ok(())
     }
 
@@ -65,11 +71,11 @@ impl ProxyHttp for Hooks {
         let Some(vserver) = vserver.filter(|&id| snapshot.model.vserver(id).protocol.is_http()) else {
             // Removed, or made a TCP vserver, while this connection was open.
             link.close();
+            ctx.ended = Some(Ending::new(Who::Appliance, Phase::Head, Reason::Removed));
             return answer::page(session, &link, 503).await;
         };
         let intended = snapshot.model.vserver(vserver);
         let live = &snapshot.vservers[vserver.index()].live;
-        live.requests_total.fetch_add(1, Ordering::Relaxed);
         link.set_idle(intended.client_timeout);
         session.set_read_timeout(Some(intended.client_timeout));
         session.set_write_timeout(Some(intended.client_timeout));
@@ -78,6 +84,7 @@ impl ProxyHttp for Hooks {
         // HTTP/1.0 knows no interim answers (RFC 9110 §15.2).
         let knows_interim = session.req_header().version != http::Version::HTTP_10;
         session.as_downstream_mut().set_ignore_info_resp(!knows_interim);
+        ctx.step(Exchange::head);
         let admitted = {
             let value = values(session);
             admit(&snapshot, vserver, &wanted(&link, &value, &[]))
@@ -86,20 +93,27 @@ impl ProxyHttp for Hooks {
             Ok(admitted) => ctx.admitted = Some(admitted),
             Err(refused) => {
                 live.refused_total.fetch_add(1, Ordering::Relaxed);
+                ctx.ended = Some(refused.ending);
                 return answer::refused(session, &link, &refused).await;
             }
         }
         let decision = decide(&snapshot, vserver, session, link.client);
         policy::count(&snapshot, &decision);
+        if let Some(rule) = policy::rule_of(&decision) {
+            ctx.step(|e| e.by_rule(&snapshot.model.rules[rule.index()].name));
+        }
         match decision {
             Decision::Respond { status, headers, body, .. } => {
+                ctx.ended = Some(Ending::new(Who::Appliance, Phase::Rule, Reason::Responded));
                 answer::own(session, &link, status, &headers, Bytes::from(body)).await
             }
             Decision::Redirect { status, location, .. } => {
+                ctx.ended = Some(Ending::new(Who::Appliance, Phase::Rule, Reason::Redirected));
                 let location = [(Name::from("Location"), Name::from(location))];
                 answer::own(session, &link, status, &location, Bytes::new()).await
             }
             Decision::Reject { .. } => {
+                ctx.ended = Some(Ending::new(Who::Appliance, Phase::Rule, Reason::Rejected));
                 link.reset();
                 session.set_keepalive(None);
                 Ok(true)
@@ -107,6 +121,7 @@ impl ProxyHttp for Hooks {
             Decision::Balance => {
                 let Err(refused) = ctx.choose(&link, Arc::clone(&snapshot), session).await else { return Ok(false) };
                 live.refused_total.fetch_add(1, Ordering::Relaxed);
+                ctx.ended = Some(refused.ending);
                 answer::refused(session, &link, &refused).await
             }
         }
@@ -121,6 +136,7 @@ impl ProxyHttp for Hooks {
                 return Err(Error::explain(ErrorType::HTTPStatus(502), "no member could be reached"));
             }
         }
+        ctx.step(Exchange::calling);
         let chosen = ctx.chosen.as_ref().expect("chosen above");
         Ok(Box::new(chosen.peer(ctx.upgrade)))
     }
@@ -128,13 +144,15 @@ impl ProxyHttp for Hooks {
     async fn connected_to_upstream(
         &self,
         _session: &mut Session,
-        _reused: bool,
+        reused: bool,
         _peer: &HttpPeer,
         _fd: std::os::fd::RawFd,
         _digest: Option<&Digest>,
         ctx: &mut Ctx,
     ) -> Result<()> {
         if ctx.reached() {
+            ctx.ended = None;
+            ctx.step(|e| if reused { e.reused() } else { e.connected(None) });
             return Ok(());
         }
         Err(Error::explain(ErrorType::ConnectError, "the member went down while it was being reached").into_up())
@@ -160,6 +178,8 @@ impl ProxyHttp for Hooks {
             // HTTP/1.0 needs none, but goes on as HTTP/1.1.
             request.insert_header("Host", chosen.choice.address.to_string())?;
         }
+        // Again at the end of a body.
+        ctx.step(|e| e.sent());
         Ok(())
     }
 
@@ -174,8 +194,13 @@ impl ProxyHttp for Hooks {
         if end && body.as_ref().is_some_and(Bytes::is_empty) {
             *body = None;
         }
-        if let (Some(bytes), Some(chosen)) = (&body, &ctx.chosen) {
-            chosen.serving.live().bytes_in_total.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        if let Some(exchange) = &ctx.exchange {
+            if let Some(bytes) = body {
+                exchange.moved_in(bytes.len() as u64);
+            }
+            if end {
+                exchange.sent();
+            }
         }
         Ok(())
     }
@@ -197,6 +222,7 @@ impl ProxyHttp for Hooks {
             }
             return Ok(());
         }
+        ctx.step(|e| e.first_byte());
         answer::of_server(session, &link, response);
         if let Some(cookie) = ctx.chosen.as_ref().and_then(|c| sticky::set_cookie(&c.snapshot, c.choice)) {
             response.append_header("Set-Cookie", cookie)?;
@@ -211,8 +237,8 @@ impl ProxyHttp for Hooks {
         _end: bool,
         ctx: &mut Ctx,
     ) -> Result<Option<Duration>> {
-        if let (Some(bytes), Some(chosen)) = (body, &ctx.chosen) {
-            chosen.serving.live().bytes_out_total.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        if let (Some(bytes), Some(exchange)) = (body, &ctx.exchange) {
+            exchange.moved_out(bytes.len() as u64);
         }
         Ok(None)
     }
@@ -222,6 +248,8 @@ impl ProxyHttp for Hooks {
             chosen.serving.live().connect_failures_total.fetch_add(1, Ordering::Relaxed);
         }
         ctx.pass_over();
+        // Until another is reached: that none is left to be tried says less.
+        ctx.ended = Some(answer::ended_by(Some(&error), Phase::Connect));
         error.set_retry(ctx.may_try_again() && self.another(ctx));
         error
     }
@@ -261,6 +289,7 @@ impl ProxyHttp for Hooks {
         }
         if error.retry() {
             ctx.resends += 1;
+            ctx.ended = ctx.exchange.as_ref().map(|exchange| answer::ended_by(Some(&error), exchange.phase()));
         }
         error
     }
@@ -283,10 +312,15 @@ impl ProxyHttp for Hooks {
         FailToProxy { error_code: status, can_reuse_downstream: false }
     }
 
-    async fn logging(&self, _: &mut Session, error: Option<&Error>, ctx: &mut Ctx) {
+    async fn logging(&self, session: &mut Session, error: Option<&Error>, ctx: &mut Ctx) {
         if let (Some(error), Some(link)) = (error, &ctx.link) {
             let service = ctx.chosen.as_ref().map_or("", |c| c.serving.service());
             tracing::debug!(client = %link.client, vserver = &*link.vserver, service, %error, "request failed");
+        }
+        if let Some(exchange) = ctx.exchange.take() {
+            let ending = ctx.ended.unwrap_or_else(|| answer::ended_by(error, exchange.phase()));
+            let status = session.response_written().map_or(0, |head| head.status.as_u16());
+            exchange.finish(ending, status);
         }
         ctx.release();
     }

@@ -9,6 +9,7 @@ use pingora_proxy::Session;
 use crate::dataplane::l7::link::Link;
 use crate::dataplane::l7::pages;
 use crate::dataplane::member::{Answer, Refused};
+use crate::model::ending::{Ending, Phase, Reason, Who};
 use crate::model::id::Name;
 
 /// A short page for a status. `Ok(true)`: the request is answered.
@@ -99,6 +100,39 @@ pub(super) fn status_of(error: &Error) -> u16 {
         (ErrorType::ReadError | ErrorType::WriteError | ErrorType::ConnectionClosed, ErrorSource::Downstream) => 0,
         (_, ErrorSource::Downstream) => 400,
         (_, ErrorSource::Internal | ErrorSource::Unset) => 500,
+    }
+}
+
+/// How a request ended whose end the hooks did not bring about.
+pub(super) fn ended_by(error: Option<&Error>, phase: Phase) -> Ending {
+    let (who, reason) = who_and_why(error, phase);
+    Ending::new(who, phase, reason)
+}
+
+fn who_and_why(error: Option<&Error>, phase: Phase) -> (Who, Reason) {
+    use ErrorType::{
+        ConnectTimedout, HTTPStatus, InternalError, InvalidCert, InvalidHTTPHeader, ReadTimedout, TLSHandshakeFailure,
+        TLSHandshakeTimedout, WriteTimedout,
+    };
+    let Some(error) = error else { return (Who::Server, Reason::Done) };
+    match (error.esource(), error.etype()) {
+        (ErrorSource::Upstream, ConnectTimedout) => (Who::Server, Reason::ConnectTimeout),
+        (ErrorSource::Upstream, TLSHandshakeFailure | TLSHandshakeTimedout | InvalidCert) => {
+            (Who::Server, Reason::ServerTlsFailed)
+        }
+        (ErrorSource::Upstream, InvalidHTTPHeader) | (_, HTTPStatus(502)) => (Who::Server, Reason::BadAnswer),
+        (ErrorSource::Upstream, ReadTimedout) if phase == Phase::Wait => (Who::Server, Reason::AnswerTimeout),
+        (ErrorSource::Upstream, ReadTimedout | WriteTimedout) => (Who::Server, Reason::IdleTimeout),
+        (ErrorSource::Upstream, _) => match phase {
+            Phase::Body => (Who::Server, Reason::ResetInBody),
+            Phase::Wait | Phase::Send => (Who::Server, Reason::ResetBeforeHead),
+            _ => (Who::Server, Reason::ConnectFailed),
+        },
+        (ErrorSource::Downstream, WriteTimedout) => (Who::Client, Reason::ClientSlow),
+        (ErrorSource::Downstream, ReadTimedout) => (Who::Client, Reason::IdleTimeout),
+        (ErrorSource::Downstream, _) if is_malformed(error) => (Who::Client, Reason::BadRequest),
+        (ErrorSource::Downstream, _) => (Who::Client, Reason::ClientGone),
+        (_, InternalError) | (ErrorSource::Internal | ErrorSource::Unset, _) => (Who::Appliance, Reason::Internal),
     }
 }
 

@@ -8,10 +8,12 @@ use pingora_error::{Error, ErrorType};
 use pingora_proxy::Session;
 
 use crate::balance::persistence::cookie;
+use crate::dataplane::ended::Exchange;
 use crate::dataplane::l7::link::Link;
 use crate::dataplane::l7::pingora::upgrade::Upgrade;
 use crate::dataplane::member::{Acquired, Admitted, Refused, Wanted, acquire};
 use crate::model::balancing::Extract;
+use crate::model::ending::Ending;
 use crate::model::id::Name;
 use crate::snapshot::Snapshot;
 
@@ -23,7 +25,10 @@ const POOLED_MAX: Duration = Duration::from_secs(60);
 pub(in crate::dataplane::l7::pingora) struct Ctx {
     /// Set by the first hook.
     pub link: Option<Arc<Link>>,
-    began: Instant,
+    pub exchange: Option<Exchange>,
+    /// How it ended, where that is known better than from an error of the engine's.
+    pub ended: Option<Ending>,
+    pub began: Instant,
     /// Set once the request may go on.
     pub admitted: Option<Admitted>,
     pub chosen: Option<Acquired>,
@@ -49,6 +54,8 @@ impl Ctx {
     pub fn new() -> Ctx {
         Ctx {
             link: None,
+            exchange: None,
+            ended: None,
             began: Instant::now(),
             admitted: None,
             chosen: None,
@@ -70,9 +77,13 @@ impl Ctx {
         // The work on a member that was tried before ends here.
         self.release();
         self.reached = false;
-        let value = values(session);
-        let wanted = wanted(link, &value, &self.tried);
-        self.chosen = Some(acquire(&link.shared.plane, snapshot, &link.vserver, &wanted).await?);
+        let acquired = {
+            let value = values(session);
+            let wanted = wanted(link, &value, &self.tried);
+            acquire(&link.shared.plane, snapshot, &link.vserver, &wanted).await?
+        };
+        self.step(|e| e.chosen(&acquired));
+        self.chosen = Some(acquired);
         Ok(())
     }
 
@@ -86,6 +97,13 @@ impl Ctx {
         link.serve(chosen.serving.flushed());
         self.reached = true;
         true
+    }
+
+    /// Tells the exchange of a step.
+    pub fn step(&mut self, step: impl FnOnce(&mut Exchange)) {
+        if let Some(exchange) = &mut self.exchange {
+            step(exchange);
+        }
     }
 
     /// The member's work is done.

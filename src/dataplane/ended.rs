@@ -1,0 +1,380 @@
+//! What is measured of one request (HTTP) or connection (L4), from its first byte to its end, and how it ended.
+//!
+//! ```text
+//!  began ── head ──── calling ── connected ── sent ──── first_byte ── answered ──── finish
+//!    │ client │ queue, own │  connect    │ client │ first byte  │ own       │ both  │
+//! ```
+//!
+//! An [`Exchange`] is made when the first byte is there, is told of each step as it happens, and is finished exactly
+//! once. One that is dropped before counts too, under the reason its connection was cut for. A step costs one reading of
+//! the clock; nothing is locked, and nothing is allocated while nobody reads the text of a request.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+use super::Shared;
+use super::member::Acquired;
+use crate::model::ending::{Ending, Phase, Reason, Who};
+use crate::model::id::Name;
+use crate::snapshot::live::{Connection, Interval, Measured, MemberLive, VserverLive};
+
+/// An open client connection and what its requests are counted on. Shared by all that belongs to it; the connection
+/// stands in the table until the last of them is gone.
+pub(crate) struct Conn {
+    #[allow(dead_code, reason = "called by what is built on it")]
+    pub shared: Arc<Shared>,
+    pub entry: Arc<Connection>,
+}
+
+/// One request (HTTP), or one connection (L4).
+#[derive(Debug)]
+pub(crate) struct Exchange {
+    conn: Arc<Conn>,
+    /// Its number on the connection.
+    nth: u32,
+    began: Instant,
+    head: Option<Instant>,
+    queued: Duration,
+    /// Of the member that is tried now.
+    calling: Option<Instant>,
+    connected: Option<Instant>,
+    /// When, in ns since `began`; 0: not yet. Atomic, as one task may know of either direction.
+    sent: AtomicU64,
+    first_byte: AtomicU64,
+    connect: Option<Duration>,
+    server_tls: Option<Duration>,
+    own: Duration,
+    member: Option<Arc<MemberLive>>,
+    rule: Option<Name>,
+    bytes_in: AtomicU64,
+    bytes_out: AtomicU64,
+    text: Option<Box<Text>>,
+    finished: bool,
+}
+
+/// What a request asked for, without its query: that may hold secrets.
+#[derive(Debug)]
+struct Text {
+    method: String,
+    host: String,
+    path: String,
+}
+
+// === impl Conn ===
+
+impl Conn {
+    /// Enters a connection that was just accepted into the table.
+    pub fn open(
+        shared: &Arc<Shared>,
+        peer: SocketAddr,
+        vserver: &Name,
+        live: &Arc<VserverLive>,
+        since: Instant,
+    ) -> Arc<Conn> {
+        let table = &shared.plane.cell.load().connections;
+        let entry = table.enter(peer, Arc::clone(vserver), Arc::clone(live), since);
+        Arc::new(Conn { shared: Arc::clone(shared), entry })
+    }
+
+    /// It ends while no request is under way, for a reason that is to be known: a handshake that failed, an idle
+    /// time-out. Not for a client that simply closes.
+    pub fn ended(self: &Arc<Conn>, who: Who, phase: Phase, reason: Reason) {
+        Exchange::begin(self, self.entry.since).finish(Ending::new(who, phase, reason), 0);
+    }
+
+    /// The handshake with the client is over.
+    pub fn secured(&self, handshake: Duration) {
+        self.entry.set_tls();
+        self.entry.live.measured.record(Interval::ClientTls, handshake);
+    }
+}
+
+impl fmt::Debug for Conn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Conn").field("entry", &self.entry.id).finish_non_exhaustive()
+    }
+}
+
+// === impl Exchange ===
+
+impl Exchange {
+    /// `began`: when its first byte was there; for L4 when the connection was accepted.
+    pub fn begin(conn: &Arc<Conn>, began: Instant) -> Exchange {
+        let nth = conn.entry.begin();
+        Exchange {
+            conn: Arc::clone(conn),
+            nth,
+            began,
+            head: None,
+            queued: Duration::ZERO,
+            calling: None,
+            connected: None,
+            sent: AtomicU64::new(0),
+            first_byte: AtomicU64::new(0),
+            connect: None,
+            server_tls: None,
+            own: Duration::ZERO,
+            member: None,
+            rule: None,
+            bytes_in: AtomicU64::new(0),
+            bytes_out: AtomicU64::new(0),
+            text: None,
+            finished: false,
+        }
+    }
+
+    /// The head is complete and can be understood (HTTP), or the connection is ready to be balanced (L4): from here on
+    /// it counts as a request of the vserver.
+    pub fn head(&mut self) {
+        self.head = Some(Instant::now());
+        self.conn.entry.live.requests_total.fetch_add(1, Relaxed);
+    }
+
+    /// What is asked for. Kept only where somebody will read it.
+    pub fn describe(&mut self, method: &str, host: &str, target: &str) {
+        if tracing::enabled!(tracing::Level::DEBUG) {
+            let path = target.split_once('?').map_or(target, |(path, _)| path);
+            self.text = Some(Box::new(Text { method: method.into(), host: host.into(), path: path.into() }));
+        }
+    }
+
+    /// The rule that decided.
+    pub fn by_rule(&mut self, rule: &Name) {
+        self.rule = Some(Arc::clone(rule));
+    }
+
+    /// Who is to serve it; again where another member is tried.
+    pub fn chosen(&mut self, acquired: &Acquired) {
+        let Acquired { snapshot, choice, waited, .. } = acquired;
+        self.queued += *waited;
+        let member = &snapshot.vservers[choice.serving.index()].members[choice.position as usize];
+        member.requests_total.fetch_add(1, Relaxed);
+        self.conn.entry.set_member(Arc::clone(member));
+        self.member = Some(Arc::clone(member));
+        (self.calling, self.connected) = (None, None);
+        self.sent.store(0, Relaxed);
+    }
+
+    /// A new connection to the member is being made.
+    pub fn calling(&mut self) {
+        let now = Instant::now();
+        self.decided(now);
+        self.calling = Some(now);
+    }
+
+    /// The new connection is there; `handshake`: how much of the time since [`calling`](Self::calling) TLS took.
+    pub fn connected(&mut self, handshake: Option<Duration>) {
+        let now = Instant::now();
+        self.decided(now);
+        let took = self.calling.map(|calling| now.saturating_duration_since(calling));
+        self.connect = took.map(|took| took.saturating_sub(handshake.unwrap_or_default()));
+        self.server_tls = handshake;
+        self.connected = Some(now);
+    }
+
+    /// A kept connection was there.
+    pub fn reused(&mut self) {
+        let now = Instant::now();
+        self.decided(now);
+        (self.connect, self.server_tls) = (None, None);
+        self.connected = Some(now);
+    }
+
+    /// Our decision is over, the first time.
+    fn decided(&mut self, now: Instant) {
+        if self.calling.is_none() && self.connected.is_none() && self.own.is_zero() {
+            let since = self.head.unwrap_or(self.began);
+            self.own = now.saturating_duration_since(since).saturating_sub(self.queued);
+        }
+    }
+
+    /// The whole request went out to the server; again for a retry. L4: the first bytes did.
+    pub fn sent(&self) {
+        self.stamp(&self.sent);
+    }
+
+    /// The server's answer begins (interim ones are none). L4: its first bytes.
+    pub fn first_byte(&self) {
+        self.stamp(&self.first_byte);
+    }
+
+    fn stamp(&self, step: &AtomicU64) {
+        let ns = u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        step.store(ns.max(1), Relaxed);
+    }
+
+    fn time_of(&self, step: &AtomicU64) -> Option<Instant> {
+        let ns = step.load(Relaxed);
+        (ns > 0).then(|| self.began + Duration::from_nanos(ns))
+    }
+
+    /// The head of the answer was given to the client's socket.
+    #[allow(dead_code, reason = "called by what is built on it")]
+    pub fn answered(&mut self) {
+        if let Some(first) = self.time_of(&self.first_byte) {
+            self.own += first.elapsed();
+        }
+    }
+
+    /// Bytes that came from the client and went to the server, in one read.
+    pub fn moved_in(&self, bytes: u64) {
+        self.moved(bytes, 1, 0, 0);
+    }
+
+    /// Bytes that came from the server and went to the client, in one read.
+    pub fn moved_out(&self, bytes: u64) {
+        self.moved(0, 0, bytes, 1);
+    }
+
+    /// The same for both directions and for many reads at once.
+    pub fn moved(&self, bytes_in: u64, packets_in: u64, bytes_out: u64, packets_out: u64) {
+        let entry = &*self.conn.entry;
+        let (vserver, service) = (&*entry.live, self.member.as_ref().map(|member| &*member.live));
+        if packets_in > 0 {
+            let bytes = [&self.bytes_in, &entry.bytes_in, &vserver.bytes_in_total];
+            add(bytes.into_iter().chain(service.map(|s| &s.bytes_in_total)), bytes_in);
+            let packets = std::iter::once(&vserver.packets_in_total);
+            add(packets.chain(service.map(|s| &s.packets_in_total)), packets_in);
+        }
+        if packets_out > 0 {
+            let bytes = [&self.bytes_out, &entry.bytes_out, &vserver.bytes_out_total];
+            add(bytes.into_iter().chain(service.map(|s| &s.bytes_out_total)), bytes_out);
+            let packets = std::iter::once(&vserver.packets_out_total);
+            add(packets.chain(service.map(|s| &s.packets_out_total)), packets_out);
+        }
+    }
+
+    /// What is under way, as far as it was told.
+    pub fn phase(&self) -> Phase {
+        match self {
+            Exchange { first_byte, .. } if first_byte.load(Relaxed) > 0 => Phase::Body,
+            Exchange { sent, connected: Some(_), .. } if sent.load(Relaxed) > 0 => Phase::Wait,
+            Exchange { connected: Some(_), .. } => Phase::Send,
+            Exchange { calling: Some(_), .. } => Phase::Connect,
+            Exchange { head: Some(_), .. } => Phase::Queue,
+            Exchange { .. } => Phase::Head,
+        }
+    }
+
+    /// An ending in the phase that is under way.
+    pub fn ending(&self, who: Who, reason: Reason) -> Ending {
+        Ending::new(who, self.phase(), reason)
+    }
+
+    /// It is over. `status`: what the client was told; 0 where it was told none.
+    pub fn finish(mut self, ending: Ending, status: u16) {
+        self.settle(ending, status);
+    }
+
+    /// The same for `who` and `reason` in the phase that is under way.
+    pub fn end(self, who: Who, reason: Reason, status: u16) {
+        let ending = self.ending(who, reason);
+        self.finish(ending, status);
+    }
+
+    fn settle(&mut self, ending: Ending, status: u16) {
+        self.finished = true;
+        let now = Instant::now();
+        let entry = &self.conn.entry;
+        entry.end();
+        entry.live.endings.count(ending);
+        if status > 0 {
+            entry.live.statuses_total[class(status)].fetch_add(1, Relaxed);
+        }
+        if self.first_byte.load(Relaxed) > 0 {
+            entry.live.responses_total.fetch_add(1, Relaxed);
+            if let Some(member) = &self.member {
+                member.live.responses_total.fetch_add(1, Relaxed);
+                member.live.statuses_total[class(status)].fetch_add(1, Relaxed);
+            }
+        }
+        if self.head.is_some() {
+            self.measure(now);
+        }
+        if ending.reason != Reason::Done {
+            self.tell(ending, status, now);
+        }
+    }
+
+    /// Puts the times into the histograms of the vserver that was asked, the one that served, the service and the
+    /// member.
+    fn measure(&self, now: Instant) {
+        let asked = &self.conn.entry.live;
+        let mut all: [Option<&Measured>; 4] = [Some(&asked.measured), None, None, None];
+        if let Some(member) = &self.member {
+            all[1] = Some(&member.measured);
+            all[2] = Some(&member.live.measured);
+            all[3] = (!Arc::ptr_eq(&member.serving, asked)).then_some(&member.serving.measured);
+        }
+        for (interval, time) in self.times(now) {
+            all.iter().flatten().for_each(|measured| measured.record(interval, time));
+        }
+    }
+
+    /// The intervals that were gone through.
+    fn times(&self, now: Instant) -> impl Iterator<Item = (Interval, Duration)> {
+        let since = |later: Instant, earlier: Instant| later.saturating_duration_since(earlier);
+        let first_byte = self.time_of(&self.first_byte);
+        // An answer may begin before the request is over.
+        let asked = self.time_of(&self.sent).filter(|_| self.connected.is_some()).or(self.connected);
+        let intervals = [
+            (Interval::Total, Some(since(now, self.began))),
+            (Interval::Queue, Some(self.queued).filter(|queued| !queued.is_zero())),
+            (Interval::Connect, self.connect),
+            (Interval::ServerTls, self.server_tls),
+            (Interval::FirstByte, first_byte.zip(asked).map(|(first, asked)| since(first, asked))),
+            (Interval::Transfer, first_byte.map(|first| since(now, first))),
+            (Interval::Own, Some(self.own).filter(|own| !own.is_zero())),
+        ];
+        intervals.into_iter().filter_map(|(interval, time)| time.map(|time| (interval, time)))
+    }
+
+    fn tell(&self, ending: Ending, status: u16, now: Instant) {
+        let entry = &self.conn.entry;
+        let service = self.member.as_ref().map_or("", |member| &*member.service);
+        let text = self.text.as_deref();
+        let (method, path) = text.map_or(("", ""), |text| (text.method.as_str(), text.path.as_str()));
+        tracing::debug!(
+            connection = entry.id,
+            request = self.nth,
+            client = %entry.client(),
+            vserver = &*entry.vserver,
+            service,
+            method,
+            host = text.map_or("", |text| text.host.as_str()),
+            path,
+            status,
+            %ending,
+            rule = self.rule.as_deref().unwrap_or(""),
+            total_us = now.saturating_duration_since(self.began).as_micros(),
+            "ended"
+        );
+    }
+}
+
+impl Drop for Exchange {
+    fn drop(&mut self) {
+        if self.finished {
+            return;
+        }
+        let reason = match self.conn.entry.cut_for() {
+            Some(reason) => reason,
+            None if std::thread::panicking() => Reason::Internal,
+            // Tasks that nobody cut are dropped with their runtime only.
+            None => Reason::Shutdown,
+        };
+        let ending = self.ending(Who::Appliance, reason);
+        self.settle(ending, 0);
+    }
+}
+
+fn add<'a>(totals: impl Iterator<Item = &'a AtomicU64>, by: u64) {
+    totals.for_each(|total| _ = total.fetch_add(by, Relaxed));
+}
+
+fn class(status: u16) -> usize {
+    usize::from(status / 100).min(5)
+}
