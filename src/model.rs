@@ -4,10 +4,12 @@
 pub mod balancing;
 pub mod check;
 pub mod condition;
+pub mod dialogue;
 pub mod ending;
 pub mod event;
 pub mod fault;
 pub mod id;
+pub mod ldap;
 pub mod limit;
 pub mod net;
 pub mod persistence;
@@ -45,6 +47,8 @@ pub struct Model {
     pub admin: Admin,
     pub features: Features,
     pub journal: Journal,
+    /// `[monitors] scripts`: the folder of the scripts of USER monitors, relative to that of the configuration.
+    pub monitor_scripts: Option<Name>,
     pub monitors: Vec<Monitor>,
     pub checks: Vec<Check>,
     pub servers: Vec<Server>,
@@ -141,6 +145,7 @@ impl Model {
             admin: Admin { listen: SocketAddr::from(([127, 0, 0, 1], 9080)), users: Vec::new() },
             features: Features { lb: true, gslb: true },
             journal: Journal { keep: Duration::from_secs(400 * 86_400), size: 1 << 30 },
+            monitor_scripts: None,
             monitors: Vec::new(),
             checks: Vec::new(),
             servers: Vec::new(),

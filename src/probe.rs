@@ -13,32 +13,43 @@
 //!   user's check or a data-centre target, where being resolvable is part of what is checked.
 
 mod connect;
+mod dialogue;
 mod dns;
 mod ecv;
+mod h2;
 mod http;
 mod icmp;
+pub mod inline;
+mod load;
 mod plan;
 mod resolve;
 pub mod runner;
+mod surroundings;
 mod tcp;
 mod tls;
 mod udp;
+mod user;
+mod wire;
 
 use std::fmt::Write as _;
 use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::model::check::{Check, Origin, Probe};
+use crate::model::check::{Check, Origin, Probe, Target, TlsProbe};
 use crate::model::event::{Outcome, Verdict};
 
+pub use inline::Traffic;
 pub use runner::Runner;
+pub use surroundings::Surroundings;
 
 /// A sample to take.
 #[derive(Clone, Debug)]
 pub struct Job {
     pub check: Arc<Check>,
     pub due: Instant,
+    /// What users of the service got, for HTTP-INLINE; no other kind looks at it.
+    pub traffic: Option<Arc<dyn Traffic>>,
 }
 
 /// A sample taken.
@@ -60,6 +71,8 @@ struct Answer {
     /// It asked to be drained.
     trofs: bool,
     detail: String,
+    /// How busy it says it is (LOAD).
+    load: Option<u32>,
 }
 
 /// There is no answer that passes.
@@ -79,53 +92,86 @@ struct Deadline {
 /// Longest part of a peer's words that is repeated in a detail. Characters.
 const QUOTED_MAX: usize = 60;
 
-/// Takes one sample of `check`. Ends by the check's time-out; needs a tokio runtime with I/O and time.
+/// Takes one sample of `check`, where nothing on this machine is needed for it. See [`sample_in`].
 pub async fn sample(check: &Check) -> Verdict {
+    sample_in(check, &Surroundings::default(), None).await
+}
+
+/// Takes one sample of `check`. Ends by the check's time-out; needs a tokio runtime with I/O and time.
+pub async fn sample_in(check: &Check, around: &Surroundings, traffic: Option<&dyn Traffic>) -> Verdict {
     let start = Instant::now();
     let deadline = Deadline::after(check.schedule.timeout);
-    let found = attempt(check, deadline).await;
+    let found = attempt(check, around, traffic, deadline).await;
     let latency = start.elapsed();
     match found {
-        Ok(Answer { trofs: false, detail }) => Verdict::new(Outcome::Pass, latency, detail),
-        Ok(Answer { trofs: true, detail }) => Verdict::new(Outcome::Trofs, latency, detail),
+        Ok(Answer { trofs: false, detail, load }) => Verdict::new(Outcome::Pass, latency, detail).with_load(load),
+        Ok(Answer { trofs: true, detail, .. }) => Verdict::new(Outcome::Trofs, latency, detail),
         Err(Miss::Fail(detail)) => Verdict::new(Outcome::Fail, latency, detail),
         Err(Miss::Void(detail)) => Verdict::new(Outcome::Void, latency, detail),
     }
 }
 
-async fn attempt(check: &Check, deadline: Deadline) -> Found {
+async fn attempt(check: &Check, around: &Surroundings, traffic: Option<&dyn Traffic>, deadline: Deadline) -> Found {
     let monitor = matches!(check.origin, Origin::Monitor { .. });
     let Some(target) = check.probe.target() else {
         return Err(Miss::Void(format!("probes of type {} are not available in this build", check.probe.word())));
     };
+    if let Probe::HttpInline { .. } = &check.probe
+        && let Some(found) = traffic.and_then(|traffic| inline::judge(traffic.since_last()))
+    {
+        return found;
+    }
     let addresses = resolve::lookup(target, monitor, deadline).await?;
+    let considered = if monitor { http::CONSIDERED_BY_MONITORS } else { http::CONSIDERED_BY_CHECKS };
+    let to = |tls| To { target, addresses: &addresses, tls, deadline };
+    // On the heap: the state of a TLS handshake and a head of 16 KiB would make every sample that large.
     match &check.probe {
         Probe::Tcp { .. } => tcp::probe(&addresses, deadline).await,
-        Probe::Http { tls, request, expect, .. } => {
-            let considered = if monitor { http::CONSIDERED_BY_MONITORS } else { http::CONSIDERED_BY_CHECKS };
-            // On the heap: the state of a TLS handshake and a head of 16 KiB would make every sample that large.
-            Box::pin(http::probe(target, &addresses, tls.as_ref(), request, expect, considered, deadline)).await
+        Probe::Http { tls, request, expect, .. } | Probe::HttpInline { tls, request, expect, .. } => {
+            Box::pin(http::probe(to(tls.as_ref()), request, expect, considered)).await
+        }
+        Probe::Http2 { tls, request, expect, .. } => {
+            Box::pin(h2::probe(to(tls.as_ref()), request, expect, considered)).await
         }
         Probe::Ping { .. } => icmp::probe(addresses[0].ip(), deadline).await,
-        Probe::Dns { query, qtype, expect, .. } => dns::probe(addresses[0], query, *qtype, expect, deadline).await,
+        Probe::Dns { tcp, query, qtype, expect, .. } => {
+            dns::probe(&addresses, *tcp, query, *qtype, expect, deadline).await
+        }
         Probe::TcpEcv { tls, send, receive, trofs, .. } => {
             let ecv = ecv::Dialogue { send, receive, trofs: trofs.as_deref() };
             Box::pin(ecv::probe(target, &addresses, tls.as_ref(), ecv, deadline)).await
         }
         Probe::UdpEcv { send, receive, .. } => udp::probe(addresses[0], send, receive, deadline).await,
+        Probe::Dialogue { tls, dialogue, .. } => {
+            let peer = dialogue::Peer { target, addresses: &addresses, tls: tls.as_ref(), around, deadline };
+            Box::pin(dialogue::probe(peer, dialogue)).await
+        }
+        Probe::Load { tls, query, .. } => Box::pin(load::probe(to(tls.as_ref()), query, considered)).await,
+        Probe::User { script, .. } => {
+            Box::pin(user::probe(target, addresses[0], script, &check.name, around, deadline)).await
+        }
         Probe::Unavailable { .. } => unreachable!("it has no target"),
     }
+}
+
+/// Where a request goes.
+#[derive(Clone, Copy)]
+struct To<'a> {
+    target: &'a Target,
+    addresses: &'a [std::net::SocketAddr],
+    tls: Option<&'a TlsProbe>,
+    deadline: Deadline,
 }
 
 // === impl Answer ===
 
 impl Answer {
     fn pass(detail: impl Into<String>) -> Answer {
-        Answer { trofs: false, detail: detail.into() }
+        Answer { trofs: false, detail: detail.into(), load: None }
     }
 
     fn trofs(detail: impl Into<String>) -> Answer {
-        Answer { trofs: true, detail: detail.into() }
+        Answer { trofs: true, detail: detail.into(), load: None }
     }
 }
 

@@ -22,9 +22,7 @@ pub fn check(name: String) -> Check {
             timeout: Duration::from_millis(500),
             rise: 1,
             fall: 1,
-            fall_among: None,
-            down_time: None,
-            reverse: false,
+            ..Schedule::default()
         },
     }
 }

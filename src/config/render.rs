@@ -7,6 +7,7 @@
 
 mod adc;
 mod check;
+mod dialogue;
 mod gtm;
 pub(super) mod text;
 mod zone;
@@ -76,6 +77,11 @@ fn once(out: &mut Text, model: &Model) {
     out.table(&["journal"]);
     out.key("keep", Value::duration(model.journal.keep));
     out.key("size", Value::Str(format_size(model.journal.size)));
+
+    if let Some(scripts) = &model.monitor_scripts {
+        out.table(&["monitors"]);
+        out.key("scripts", Value::str(scripts));
+    }
 }
 
 fn secret_value(secret: &Secret) -> Value {

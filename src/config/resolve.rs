@@ -8,7 +8,9 @@
 
 mod access;
 mod act;
+mod binding;
 mod check;
+mod dialogue;
 mod global;
 mod monitor;
 mod names;
@@ -61,6 +63,7 @@ pub fn resolve(report: &mut Report, document: &Table, files: &dyn Files) -> Mode
     let admin = global::admin(cx);
     let features = global::features(cx);
     let journal = global::journal(cx);
+    let monitor_scripts = monitor::scripts(cx);
     let monitors = monitor::all(cx);
     let servers = service::servers(cx);
     let lists = access::all(cx);
@@ -86,6 +89,7 @@ pub fn resolve(report: &mut Report, document: &Table, files: &dyn Files) -> Mode
         admin,
         features,
         journal,
+        monitor_scripts,
         monitors,
         checks,
         servers,

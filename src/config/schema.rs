@@ -8,7 +8,7 @@ mod adc;
 mod gtm;
 mod monitor;
 
-pub use monitor::{monitor_kind_keys, monitor_kinds};
+pub use monitor::{is_probed, keys_of_kinds, kind_has_key};
 
 /// The type of a value.
 #[derive(Clone, Copy, Debug)]
@@ -118,6 +118,7 @@ pub static ROOT: Schema = schema(&[
     key("features", Kind::Table(&FEATURES)),
     key("journal", Kind::Table(&JOURNAL)),
     key("defaults", Kind::Table(&DEFAULTS)),
+    key("monitors", Kind::Table(&monitor::MONITORS)),
     key("monitor", Kind::Map(&Kind::Table(&monitor::MONITOR))),
     key("server", Kind::Map(&Kind::Table(&adc::SERVER))),
     key("service", Kind::Map(&Kind::Table(&adc::SERVICE))),

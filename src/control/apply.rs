@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::command::{Command, Expiry, Note, Refusal};
 use crate::model::Model;
+use crate::model::check::Origin;
 use crate::model::condition::Truth;
 use crate::model::event::{Act, AdminIntent, AdminTarget};
 use crate::model::id::{Kind, Name, ObjectRef, ScenarioId, ServiceId, VserverId};
@@ -48,7 +49,8 @@ pub fn prepare(world: Against<'_>, actor: &Name, command: &Command) -> Result<Pr
         Command::Enable { object, note } => {
             let act = act(world.now, actor, &without_expiry(note, "enable")?)?;
             let target = target(world.model, object)?;
-            let warnings = still_out(world, target);
+            let mut warnings = still_out(world, target);
+            warnings.extend(disabled_by_configuration(world.model, target));
             Ok(Prepared { act, intent: AdminIntent::Enable { target }, services: Vec::new(), warnings })
         }
         Command::SetModes { scenario, activate, deactivate, override_guard, if_seq, note } => {
@@ -83,6 +85,9 @@ fn disable(
         return Err(Refusal::Invalid("`delay` is longer than ten years".to_owned()));
     }
     let target = target(world.model, object)?;
+    if matches!(target, AdminTarget::Check(_)) && (delay.is_some() || graceful) {
+        return Err(Refusal::Invalid("a monitor is disabled at once, without delay or graceful".to_owned()));
+    }
     if matches!(target, AdminTarget::Vserver(_)) && (delay.is_some() || graceful) {
         return Err(Refusal::Invalid(
             "a vserver is disabled at once, without delay or graceful: disable its services to drain them".to_owned(),
@@ -121,6 +126,20 @@ fn still_out(world: Against<'_>, enabled: AdminTarget) -> Vec<String> {
         .into_iter()
         .filter_map(|id| Some(format!("service {} stays out of service: {}", model.service(id).name, why(id)?)));
     lines.collect()
+}
+
+/// A binding that the configuration disables stays so.
+fn disabled_by_configuration(model: &Model, enabled: AdminTarget) -> Option<String> {
+    let AdminTarget::Check(id) = enabled else { return None };
+    let check = model.check(id);
+    let Origin::Monitor { service, .. } = check.origin else { return None };
+    let binding = model.service(service).monitors.iter().find(|binding| binding.check == id)?;
+    (!binding.enabled).then(|| {
+        format!(
+            "check {} stays disabled: the configuration says so (`state` of the monitor or its binding)",
+            check.name
+        )
+    })
 }
 
 /// Says which vservers lose their last UP member, and what that does to new clients.
@@ -281,11 +300,19 @@ fn target(model: &Model, object: &ObjectRef) -> Result<AdminTarget, Refusal> {
         Kind::ServiceGroup => model.group_id(name).map(AdminTarget::Group),
         Kind::Server => model.server_id(name).map(AdminTarget::Server),
         Kind::Vserver => model.vserver_id(name).map(AdminTarget::Vserver),
-        Kind::Check | Kind::Scenario | Kind::Switch => {
+        Kind::Check => model.check_id(name).map(AdminTarget::Check),
+        Kind::Scenario | Kind::Switch => {
             return Err(Refusal::Invalid(format!("a {} cannot be enabled or disabled", object.kind.word())));
         }
     };
-    target.ok_or_else(|| Refusal::Unknown(object.clone()))
+    let target = target.ok_or_else(|| Refusal::Unknown(object.clone()))?;
+    match target {
+        AdminTarget::Check(id) if !matches!(model.check(id).origin, Origin::Monitor { .. }) => {
+            let text = "only a monitor of a service can be enabled or disabled; force this check up or down instead";
+            Err(Refusal::Invalid(text.to_owned()))
+        }
+        target => Ok(target),
+    }
 }
 
 /// The services that a target stands for; none for a vserver.
@@ -297,7 +324,7 @@ fn services_of(model: &Model, target: AdminTarget) -> Vec<ServiceId> {
             .map(ServiceId::from_index)
             .filter(|&service| model.service(service).server == Some(id))
             .collect(),
-        AdminTarget::Vserver(_) => Vec::new(),
+        AdminTarget::Vserver(_) | AdminTarget::Check(_) => Vec::new(),
     }
 }
 

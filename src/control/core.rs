@@ -21,6 +21,7 @@ mod foresight;
 mod guard;
 mod log;
 mod names;
+mod probing;
 mod publish;
 mod saving;
 
@@ -41,13 +42,14 @@ use super::{ConfigStatus, Event, Request, RunStatus, World};
 use crate::config::{Files, Loaded, Problem, Source};
 use crate::machine::{Effect, Engine, Input as Step};
 use crate::model::Model;
-use crate::model::check::{Check, Origin, Probe};
-use crate::model::event::{GuardResult, Observation, Verdict};
-use crate::model::id::{CheckId, Name};
+use crate::model::check::{Check, Probe};
+use crate::model::event::{GuardResult, Observation};
+use crate::model::id::Name;
+use crate::model::state::CheckView;
 use crate::model::time::{Now, Tick};
 use crate::probe::Sampled;
 use crate::snapshot::Cell;
-use crate::snapshot::live::Registry;
+use crate::snapshot::live::{Registry, ServiceLive};
 use crate::snapshot::zones::ZoneIndex;
 
 pub use configuration::{ConfigJob, ConfigOutcome};
@@ -99,6 +101,8 @@ pub enum Output {
     Probe {
         check: Arc<Check>,
         due: Tick,
+        /// For HTTP-INLINE: where the answers that users got are counted.
+        traffic: Option<Arc<ServiceLive>>,
     },
     /// Only these checks are left.
     Checks(Vec<Name>),
@@ -328,17 +332,6 @@ impl Core {
         self.step(now, Step::Verdict { check, verdict: sampled.verdict.clone() });
     }
 
-    /// What a LOAD monitor heard goes to traffic directly: it is a figure, not a state.
-    fn note_load(&mut self, check: CheckId, verdict: &Verdict) {
-        let model = self.engine.model();
-        if let Origin::Monitor { service, .. } = &model.check(check).origin
-            && verdict.load.is_some()
-        {
-            let name = Name::clone(&model.service(*service).name);
-            self.registry.service(&name).set_load(verdict.load);
-        }
-    }
-
     /// One step of the engine and everything it asks for. Results of guards are fed back at once.
     fn step(&mut self, now: Now, input: Step) {
         let mut results = VecDeque::new();
@@ -382,21 +375,19 @@ impl Core {
         self.held_across(&model);
         self.outputs.push(Output::Checks(model.checks.iter().map(|c| Name::clone(&c.name)).collect()));
         self.step(now, Step::Adopt(Arc::clone(&model)));
+        self.tell_traffic();
         self.adopt_names(now, &model);
         self.dirty = true;
-    }
-
-    fn order_probe(&mut self, check: CheckId, due: Tick) {
-        let check = Arc::clone(&self.checks[check.index()]);
-        self.outputs.push(Output::Probe { check, due });
     }
 
     fn decide_readiness(&mut self, now: Now) {
         if self.status.ready {
             return;
         }
-        let heard = |probe: &Probe, last: &Option<_>| last.is_some() || matches!(probe, Probe::Unavailable { .. });
-        let probed = self.engine.view().checks.iter().zip(&self.checks).all(|(v, c)| heard(&c.probe, &v.last));
+        let heard = |view: &CheckView, probe: &Probe| {
+            view.last.is_some() || view.disabled || matches!(probe, Probe::Unavailable { .. })
+        };
+        let probed = self.engine.view().checks.iter().zip(&self.checks).all(|(v, c)| heard(v, &c.probe));
         if probed || now.tick >= self.started + STARTUP_WAIT {
             self.status.ready = true;
             self.batch.served = true;

@@ -16,9 +16,10 @@ use super::store::{Found, Store};
 use super::{Event, Handle, Request};
 use crate::config::Loaded;
 use crate::model::event::Observation;
-use crate::probe::{Job, Runner, Sampled};
+use crate::probe::inline::Answers;
+use crate::probe::{Job, Runner, Sampled, Surroundings, Traffic};
 use crate::snapshot::Cell;
-use crate::snapshot::live::Listening;
+use crate::snapshot::live::{Listening, ServiceLive};
 
 /// Commands and reads that may wait; callers beyond it wait themselves.
 const REQUESTS_MOST: usize = 1_024;
@@ -98,13 +99,15 @@ impl Reactor {
         let events = broadcast::Sender::<Arc<Event>>::new(EVENTS_MOST);
         let journal = store.reader();
 
+        let folder = path.as_deref().and_then(std::path::Path::parent).map(std::path::Path::to_owned);
+        let surroundings = Surroundings { folder: folder.unwrap_or_default() };
         let setup = Setup { loaded, found, path, overrides, files, events: events.clone() };
         let core = Core::start(clock.now(), setup);
         let cell = Arc::clone(core.cell());
         let disk = Disk::start(store, move |what| {
             let _ = report.blocking_send(what);
         })?;
-        let runner = Runner::start(samples, probes)?;
+        let runner = Runner::start_in(surroundings, samples, probes)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().thread_name("bascule-work").build()?;
         let shell = Shell { clock, cell: Arc::clone(&cell), runner, disk, names, configs };
         let inputs = Inputs {
@@ -143,6 +146,17 @@ impl Reactor {
         let _ = self.handle.requests.send(Request::Stop).await;
         self.ended().await;
         let _ = tokio::task::spawn_blocking(move || self.thread.join()).await;
+    }
+}
+
+/// The answers of a service, as HTTP-INLINE asks for them.
+#[derive(Debug)]
+struct UserTraffic(Arc<ServiceLive>);
+
+impl Traffic for UserTraffic {
+    fn since_last(&self) -> Answers {
+        let (accepted, refused, last_refused) = self.0.answers.take();
+        Answers { accepted, refused, last_refused }
     }
 }
 
@@ -212,7 +226,10 @@ impl Inputs {
 impl Shell {
     fn carry_out(&self, output: Output) {
         match output {
-            Output::Probe { check, due } => self.runner.schedule(Job { check, due: self.clock.instant(due) }),
+            Output::Probe { check, due, traffic } => {
+                let traffic = traffic.map(|live| Arc::new(UserTraffic(live)) as Arc<dyn Traffic>);
+                self.runner.schedule(Job { check, due: self.clock.instant(due), traffic });
+            }
             Output::Checks(names) => {
                 let names: std::collections::HashSet<_> = names.into_iter().collect();
                 self.runner.retain(|name| names.contains(name));

@@ -291,6 +291,12 @@ impl Exchange {
                 member.live.statuses_total[class(status)].fetch_add(1, Relaxed);
             }
         }
+        // HTTP-INLINE judges what the member's users got, also where it gave no answer at all.
+        if let Some(member) = self.member.as_ref().filter(|_| status > 0)
+            && (self.first_byte.load(Relaxed) > 0 || ending.who == Who::Server)
+        {
+            member.live.answers.count(status);
+        }
         if self.head.is_some() {
             self.measure(now);
         }

@@ -21,12 +21,17 @@
 //! | down | failed | | down | the next sample comes after `down_time` |
 //! | any | void | | same | only the last sample shown |
 //!
-//! `reverse` swaps passed and failed before anything else looks at a sample; a TROFS answer is a passed one there.
+//! `deviation` turns a passed sample that came later than the learned average allows into a failed one; `reverse` swaps
+//! passed and failed after that, before anything else looks at a sample. A TROFS answer is a passed one in both.
+//!
+//! A check that is disabled is unknown and takes no samples. Enabled again it is `joining` until the first one: those
+//! who count monitors leave it out meanwhile, so that enabling a monitor takes no service out of traffic.
 //!
 //! While a check is forced the chart goes on underneath. Forced down is as if every sample failed until the release,
 //! forced up as if every sample passed since the force began.
 
 mod latency;
+mod learned;
 mod samples;
 
 #[cfg(test)]
@@ -34,8 +39,10 @@ mod oracle;
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use self::learned::Learned;
 use self::samples::{Changes, Samples};
 use crate::model::check::Schedule;
 use crate::model::condition::{Measure, Truth, Window};
@@ -57,6 +64,18 @@ pub struct CheckMachine {
     forced_until: Option<Tick>,
     samples: Samples,
     changes: Changes,
+    learned: Learned,
+    /// The last sample took more than `timeout_threshold` allows.
+    slow: bool,
+}
+
+/// What a person should hear of a sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Notice {
+    /// So many samples in a row have failed by now (`alert_after`).
+    Failing(u32),
+    /// The first sample after quicker ones that took more than `timeout_threshold` percent of the time-out.
+    Slow,
 }
 
 /// What a sample changed.
@@ -68,6 +87,7 @@ pub struct Observed {
     pub trofs_changed: bool,
     /// `clean_since()` moved although the state is up: a failed sample that restarts holds.
     pub hold_restarted: bool,
+    pub notice: Option<Notice>,
 }
 
 /// What others can see of a check, to compare before and after.
@@ -90,13 +110,36 @@ impl CheckMachine {
             forced_until: None,
             samples: Samples::default(),
             changes: Changes::default(),
+            learned: Learned::default(),
+            slow: false,
         }
+    }
+
+    /// Takes it out: unknown, and no sample of it counts until it is enabled. What was counted stays counted.
+    pub fn disable(&mut self, now: Now) {
+        if !self.view.disabled {
+            let fresh = CheckMachine::new(now);
+            let old = std::mem::replace(self, fresh);
+            self.view.samples_total = old.view.samples_total;
+            self.view.failed_total = old.view.failed_total;
+            (self.view.forced, self.forced_until) = (old.view.forced, old.forced_until);
+            (self.samples, self.changes) = (old.samples.emptied(), old.changes.emptied());
+            (self.view.disabled, self.view.state) = (true, self.state());
+        }
+    }
+
+    pub fn enable(&mut self) {
+        self.view.joining |= std::mem::take(&mut self.view.disabled);
     }
 
     /// Takes a sample. `Outcome::Void` changes nothing but the last sample shown.
     pub fn observe(&mut self, now: Now, schedule: &Schedule, verdict: &Verdict) -> Observed {
+        if self.view.disabled {
+            return Observed::default();
+        }
         let before = self.shown();
-        let outcome = judge(verdict.outcome, schedule.reverse);
+        let late = self.is_late(schedule, verdict);
+        let outcome = judge(if late { Outcome::Fail } else { verdict.outcome }, schedule.reverse);
         match outcome {
             Outcome::Pass | Outcome::Trofs => {
                 self.asks_drain = outcome == Outcome::Trofs;
@@ -105,9 +148,34 @@ impl CheckMachine {
             Outcome::Fail => self.failed(now.tick, schedule),
             Outcome::Void => {}
         }
-        let (latency, detail) = (verdict.latency, verdict.detail.clone());
+        let latency = verdict.latency;
+        let detail = if late { too_late(&verdict.detail, latency) } else { verdict.detail.clone() };
         self.view.last = Some(Sample { at: now, outcome, latency, detail, load: verdict.load });
-        self.settle(now, before)
+        self.view.joining &= outcome == Outcome::Void;
+        let notice = self.notice(schedule, outcome, latency);
+        Observed { notice, ..self.settle(now, before) }
+    }
+
+    /// Learns from an answer, and says whether it came too late by what was learned before.
+    fn is_late(&mut self, schedule: &Schedule, verdict: &Verdict) -> bool {
+        if !schedule.learn || !matches!(verdict.outcome, Outcome::Pass | Outcome::Trofs) {
+            return false;
+        }
+        let late = self.learned.take(verdict.latency, schedule.deviation);
+        self.view.learned = self.learned.average();
+        late
+    }
+
+    fn notice(&mut self, schedule: &Schedule, outcome: Outcome, latency: Duration) -> Option<Notice> {
+        if outcome == Outcome::Void {
+            return None;
+        }
+        if outcome == Outcome::Fail && schedule.alert_after > 0 && self.view.fails_in_row == schedule.alert_after {
+            return Some(Notice::Failing(schedule.alert_after));
+        }
+        let limit = schedule.timeout * u32::from(schedule.timeout_threshold) / 100;
+        let was_slow = std::mem::replace(&mut self.slow, schedule.timeout_threshold > 0 && latency > limit);
+        (self.slow && !was_slow).then_some(Notice::Slow)
     }
 
     /// `None` ends the force; the real state, kept meanwhile, shows again. Forced down: every `fails` holds, no
@@ -275,8 +343,13 @@ impl CheckMachine {
             state_changed: after.state != before.state,
             trofs_changed: after.trofs != before.trofs,
             hold_restarted: before.state.is_true() && after.state.is_true() && after.clean_since != before.clean_since,
+            notice: None,
         }
     }
+}
+
+fn too_late(detail: &str, latency: Duration) -> Arc<str> {
+    format!("later than the learned average and the deviation allow, after {} ms: {detail}", latency.as_millis()).into()
 }
 
 /// The outcome as it counts: `reverse` swaps passed and failed. A void sample is no evidence either way round.

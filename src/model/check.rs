@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::condition::Signal;
+use super::dialogue::{Dialogue, InlineAction, LoadQuery, Script};
 use super::id::{DatacenterId, MonitorId, Name, ServiceId};
 
 /// A check as it is probed and judged.
@@ -44,6 +45,16 @@ pub struct Schedule {
     pub down_time: Option<Duration>,
     /// A passed sample counts as failed and the other way round.
     pub reverse: bool,
+    /// NetScaler's `resptimeoutThresh`: a sample that takes more than this percentage of `timeout` is warned of. 0: none
+    /// is. 0..=100.
+    pub timeout_threshold: u8,
+    /// NetScaler's `alertRetries`: so many failed samples in a row are warned of. 0: none are. 0..=32.
+    pub alert_after: u32,
+    /// NetScaler's `LRTM`: the average time to an answer is learned, and shown.
+    pub learn: bool,
+    /// NetScaler's `deviation`: an answer that comes later than the learned average and this much more is a failed
+    /// sample; the average learns from it all the same. `None`: `timeout` alone decides.
+    pub deviation: Option<Duration>,
 }
 
 /// What is done for one sample.
@@ -55,12 +66,22 @@ pub enum Probe {
     Http { target: Target, tls: Option<TlsProbe>, request: HttpRequest, expect: HttpExpect },
     /// ICMP echo. Without the permission for it the check is unknown, with the reason in `last_error`.
     Ping { target: Target },
-    /// A query over UDP.
-    Dns { target: Target, query: String, qtype: DnsType, expect: Vec<IpAddr> },
+    /// A query over UDP, or over TCP.
+    Dns { target: Target, tcp: bool, query: String, qtype: DnsType, expect: Vec<IpAddr> },
     /// Send bytes, look for bytes (TCP-ECV, and over TLS where `tls` is set).
     TcpEcv { target: Target, tls: Option<TlsProbe>, send: Vec<u8>, receive: Vec<u8>, trofs: Option<Vec<u8>> },
     /// UDP-ECV. Without `receive` a sample passes unless the port is reported unreachable.
     UdpEcv { target: Target, send: Vec<u8>, receive: Vec<u8> },
+    /// One request over HTTP/2: with prior knowledge, or by ALPN where `tls` is set.
+    Http2 { target: Target, tls: Option<TlsProbe>, request: HttpRequest, expect: HttpExpect },
+    /// The answers that users got since the last sample are judged; where there were none, a request is made.
+    HttpInline { target: Target, tls: Option<TlsProbe>, request: HttpRequest, expect: HttpExpect, action: InlineAction },
+    /// An application protocol.
+    Dialogue { target: Target, tls: Option<TlsProbe>, dialogue: Dialogue },
+    /// A number that says how busy the server is.
+    Load { target: Target, tls: Option<TlsProbe>, query: LoadQuery },
+    /// A script of the operator's.
+    User { target: Target, script: Script },
     /// A kind that this build cannot probe; the check stays unknown and says so in `last_error`.
     Unavailable { kind: Arc<str> },
 }
@@ -155,8 +176,10 @@ pub struct Monitor {
     pub builtin: bool,
     pub kind: MonitorKind,
     pub schedule: Schedule,
+    /// NetScaler's `state`: a disabled monitor is bound and neither probes nor counts.
+    pub enabled: bool,
     /// NetScaler's `secure`: the probe speaks TLS (TCP-based kinds).
-    pub secure: bool,
+    pub tls: Option<TlsProbe>,
     /// Probes go here instead of to the service's address and port.
     pub dest_ip: Option<IpAddr>,
     pub dest_port: Option<u16>,
@@ -184,14 +207,48 @@ pub enum MonitorKind {
         receive: Vec<u8>,
     },
     Dns {
+        tcp: bool,
         query: String,
         qtype: DnsType,
         expect: Vec<IpAddr>,
     },
+    Http2 {
+        request: HttpRequest,
+        expect: HttpExpect,
+    },
+    HttpInline {
+        request: HttpRequest,
+        expect: HttpExpect,
+        action: InlineAction,
+    },
+    Dialogue(Dialogue),
+    Load(LoadQuery),
+    User(Script),
     /// Known to NetScaler and not in this build: accepted, stored, shown; its state is unknown.
     Unavailable {
         kind: Arc<str>,
     },
+}
+
+// === impl Schedule ===
+
+impl Default for Schedule {
+    /// Of a check: every 5 s, 2 s for an answer, three in a row either way.
+    fn default() -> Schedule {
+        Schedule {
+            interval: Duration::from_secs(5),
+            timeout: Duration::from_secs(2),
+            rise: 3,
+            fall: 3,
+            fall_among: None,
+            down_time: None,
+            reverse: false,
+            timeout_threshold: 0,
+            alert_after: 0,
+            learn: false,
+            deviation: None,
+        }
+    }
 }
 
 // === impl MonitorKind ===
@@ -206,7 +263,13 @@ impl MonitorKind {
             MonitorKind::TcpEcv { .. } => "TCP-ECV",
             MonitorKind::HttpEcv { .. } => "HTTP-ECV",
             MonitorKind::UdpEcv { .. } => "UDP-ECV",
-            MonitorKind::Dns { .. } => "DNS",
+            MonitorKind::Dns { tcp: false, .. } => "DNS",
+            MonitorKind::Dns { tcp: true, .. } => "DNS-TCP",
+            MonitorKind::Http2 { .. } => "HTTP2",
+            MonitorKind::HttpInline { .. } => "HTTP-INLINE",
+            MonitorKind::Dialogue(dialogue) => dialogue.word(),
+            MonitorKind::Load(_) => "LOAD",
+            MonitorKind::User(_) => "USER",
             MonitorKind::Unavailable { kind } => kind,
         }
     }
@@ -222,7 +285,13 @@ impl Probe {
             Probe::Http { tls: None, .. } => "HTTP",
             Probe::Http { tls: Some(_), .. } => "HTTPS",
             Probe::Ping { .. } => "PING",
-            Probe::Dns { .. } => "DNS",
+            Probe::Dns { tcp: false, .. } => "DNS",
+            Probe::Dns { tcp: true, .. } => "DNS-TCP",
+            Probe::Http2 { .. } => "HTTP2",
+            Probe::HttpInline { .. } => "HTTP-INLINE",
+            Probe::Dialogue { dialogue, .. } => dialogue.word(),
+            Probe::Load { .. } => "LOAD",
+            Probe::User { .. } => "USER",
             Probe::TcpEcv { .. } => "TCP-ECV",
             Probe::UdpEcv { .. } => "UDP-ECV",
             Probe::Unavailable { kind } => kind,
@@ -236,7 +305,12 @@ impl Probe {
             | Probe::Ping { target }
             | Probe::Dns { target, .. }
             | Probe::TcpEcv { target, .. }
-            | Probe::UdpEcv { target, .. } => Some(target),
+            | Probe::UdpEcv { target, .. }
+            | Probe::Http2 { target, .. }
+            | Probe::HttpInline { target, .. }
+            | Probe::Dialogue { target, .. }
+            | Probe::Load { target, .. }
+            | Probe::User { target, .. } => Some(target),
             Probe::Unavailable { .. } => None,
         }
     }

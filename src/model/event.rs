@@ -92,6 +92,8 @@ pub enum AdminTarget {
     Server(ServerId),
     /// No delay, not graceful.
     Vserver(VserverId),
+    /// A monitor at work on a service (`disable lb monitor SERVICE MONITOR`). No delay, not graceful.
+    Check(CheckId),
 }
 
 /// The result of a guard's tries, fed by the shell that ran them.

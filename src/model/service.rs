@@ -62,8 +62,8 @@ pub struct Service {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ServiceSettings {
     pub protocol: Protocol,
-    /// The monitors as configured, in order, with weights; empty: the default monitor of the type.
-    pub monitors: Vec<(MonitorId, u32)>,
+    /// The monitors as configured, in order; empty: the default monitor of the type.
+    pub monitors: Vec<BoundMonitor>,
     /// NetScaler's `healthMonitor`; off: UP always. Default on.
     pub health_monitor: bool,
     /// NetScaler's `monThreshold`: sum of weights of the monitors that are up, needed for UP. 0: all. 0..=65535.
@@ -96,12 +96,28 @@ pub struct ServiceSettings {
     pub connect_timeout: Duration,
 }
 
+/// A monitor as a service or group is told to use it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BoundMonitor {
+    pub monitor: MonitorId,
+    /// 1..=100, counted against `monitor_threshold`. Default 1.
+    pub weight: u32,
+    /// NetScaler's `monState`: a disabled binding neither probes nor counts. Default on.
+    pub enabled: bool,
+    /// NetScaler's `passive`: probed and shown, and never takes the service down. Default off.
+    pub passive: bool,
+}
+
+/// A monitor at work on a service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MonitorBinding {
     pub monitor: MonitorId,
     pub check: CheckId,
     /// 1..=100, counted against `monitor_threshold`.
     pub weight: u32,
+    /// By the configuration; a person may disable it at run time as well.
+    pub enabled: bool,
+    pub passive: bool,
 }
 
 /// A group: the settings and its members in order.
@@ -141,6 +157,15 @@ pub struct Passive {
     /// Percent of the members of a vserver that may be ejected at once. 1..=100, default 50; one may always be, unless
     /// it is the last.
     pub max_ejected: u8,
+}
+
+// === impl BoundMonitor ===
+
+impl BoundMonitor {
+    /// With everything at its default.
+    pub fn new(monitor: MonitorId) -> BoundMonitor {
+        BoundMonitor { monitor, weight: 1, enabled: true, passive: false }
+    }
 }
 
 // === impl Service ===

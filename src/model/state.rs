@@ -68,6 +68,12 @@ pub struct CheckView {
     pub last: Option<Sample>,
     pub samples_total: u64,
     pub failed_total: u64,
+    /// The average time to an answer, where it is learned (`Schedule::learn`) and enough was heard.
+    pub learned: Option<Duration>,
+    /// Neither probed nor counted: by the configuration, or by a person.
+    pub disabled: bool,
+    /// Enabled again, and nothing heard yet.
+    pub joining: bool,
 }
 
 #[derive(Clone, Debug)]

@@ -48,11 +48,22 @@ pub(super) async fn open(
     tls: Option<&TlsProbe>,
     deadline: Deadline,
 ) -> Result<(Connection, SocketAddr), Miss> {
+    open_for(target, addresses, tls, &[], deadline).await
+}
+
+/// [`open`], and offers these protocols by ALPN.
+pub(super) async fn open_for(
+    target: &Target,
+    addresses: &[SocketAddr],
+    tls: Option<&TlsProbe>,
+    alpn: &[&[u8]],
+    deadline: Deadline,
+) -> Result<(Connection, SocketAddr), Miss> {
     let (stream, address) = tcp(addresses, deadline).await?;
     match tls {
         None => Ok((Connection::Plain(stream), address)),
         Some(tls) => {
-            let stream = tls::handshake(stream, address, &target.host, tls, deadline).await?;
+            let stream = tls::handshake(stream, address, &target.host, tls, alpn, deadline).await?;
             Ok((Connection::Tls(Box::new(stream)), address))
         }
     }
@@ -65,6 +76,16 @@ fn is_connected_to_itself(stream: &TcpStream) -> bool {
 }
 
 // === impl Connection ===
+
+impl Connection {
+    /// What was agreed by ALPN.
+    pub(super) fn alpn(&self) -> Option<&[u8]> {
+        match self {
+            Connection::Plain(_) => None,
+            Connection::Tls(stream) => stream.get_ref().1.alpn_protocol(),
+        }
+    }
+}
 
 impl AsyncRead for Connection {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {

@@ -1,4 +1,4 @@
-//! DNS: one query over UDP, recursion desired.
+//! DNS: one query over UDP or TCP, recursion desired.
 //!
 //! An answer counts when it comes from the address that was asked (the socket is connected), repeats the id and the
 //! question, and has no error. It must hold a record of the type asked for and, where addresses are expected, at least
@@ -11,7 +11,8 @@ use std::str::FromStr;
 use hickory_proto::op::{Message, MessageType, OpCode, Query, ResponseCode};
 use hickory_proto::rr::{Name, RData, RecordType};
 
-use super::{Answer, Deadline, Found, Miss, random, udp};
+use super::wire::Wire;
+use super::{Answer, Deadline, Found, Miss, connect, random, udp};
 use crate::model::check::DnsType;
 
 /// Largest answer looked at. Bytes.
@@ -27,7 +28,8 @@ enum Reply {
 }
 
 pub(super) async fn probe(
-    address: SocketAddr,
+    addresses: &[SocketAddr],
+    tcp: bool,
     query: &str,
     qtype: DnsType,
     expect: &[IpAddr],
@@ -35,25 +37,63 @@ pub(super) async fn probe(
 ) -> Found {
     let asked = question(query, qtype, u16::from_be_bytes(random())).map_err(Miss::Fail)?;
     let bytes = asked.to_vec().map_err(|error| Miss::Fail(format!("the query cannot be written: {error}")))?;
+    let about = format!("about {query} {}", word(qtype));
+    match tcp {
+        true => over_tcp(addresses, &bytes, &about, |answer| judge(answer, &asked, expect), deadline).await,
+        false => over_udp(addresses[0], &bytes, &about, |answer| judge(answer, &asked, expect), deadline).await,
+    }
+}
+
+async fn over_udp(
+    address: SocketAddr,
+    query: &[u8],
+    about: &str,
+    judge: impl Fn(&[u8]) -> Reply,
+    deadline: Deadline,
+) -> Found {
     let failed = |error: std::io::Error| match error.kind() {
         std::io::ErrorKind::ConnectionRefused => Miss::Fail(format!("{address}: port unreachable")),
         _ => Miss::from_io(&error, &format!("DNS query to {address}")),
     };
     let socket = udp::connected(address).await.map_err(failed)?;
-    socket.send(&bytes).await.map_err(failed)?;
+    socket.send(query).await.map_err(failed)?;
     let mut datagram = [0; ANSWER_MAX];
     let mut strays = 0_u32;
     loop {
         let waiting_for = || match strays {
-            0 => format!("an answer from {address} about {query} {}", word(qtype)),
-            n => format!("an answer from {address} about {query} {} (strays passed over: {n})", word(qtype)),
+            0 => format!("an answer from {address} {about}"),
+            n => format!("an answer from {address} {about} (strays passed over: {n})"),
         };
         let received = deadline.within(waiting_for, socket.recv(&mut datagram)).await?;
-        match judge(&datagram[..received.map_err(failed)?], &asked, expect) {
+        match judge(&datagram[..received.map_err(failed)?]) {
             Reply::Stray => strays += 1,
             Reply::Pass(what) => return Ok(Answer::pass(what)),
             Reply::Fail(what) => return Err(Miss::Fail(format!("{address}: {what}"))),
         }
+    }
+}
+
+/// Messages with their length before them (RFC 1035 §4.2.2). On a connection of our own nothing else can be due.
+async fn over_tcp(
+    addresses: &[SocketAddr],
+    query: &[u8],
+    about: &str,
+    judge: impl Fn(&[u8]) -> Reply,
+    deadline: Deadline,
+) -> Found {
+    let (stream, address) = connect::tcp(addresses, deadline).await?;
+    let mut wire = Wire::new(connect::Connection::Plain(stream), address, deadline);
+    // A query is at most a name and twenty bytes.
+    let mut message = (query.len() as u16).to_be_bytes().to_vec();
+    message.extend_from_slice(query);
+    wire.send(&message).await?;
+    let waiting_for = format!("an answer {about}");
+    let length = wire.exact(2, &waiting_for).await?;
+    let length = usize::from(u16::from_be_bytes([length[0], length[1]]));
+    match judge(&wire.exact(length, &waiting_for).await?) {
+        Reply::Pass(what) => Ok(Answer::pass(what)),
+        Reply::Fail(what) => Err(Miss::Fail(format!("{address}: {what}"))),
+        Reply::Stray => Err(Miss::Fail(format!("{address} answered another question than the one {about}"))),
     }
 }
 

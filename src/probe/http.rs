@@ -4,15 +4,15 @@
 //! at (64 KiB of body, 24 KiB for monitors): a health page that streams for ever is judged by its beginning. What the
 //! head decides alone, a wrong status or a drain code, is decided without waiting for the body.
 
-mod judge;
-mod response;
+pub(super) mod judge;
+pub(super) mod response;
 
 use std::net::SocketAddr;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use super::{Deadline, Found, Miss, connect, resolve};
-use crate::model::check::{HttpExpect, HttpRequest, Target, TlsProbe};
+use super::{Found, Miss, To, connect, resolve};
+use crate::model::check::{HttpExpect, HttpRequest, Target};
 use response::Response;
 
 /// How much of a body a user's check looks at. Bytes.
@@ -21,17 +21,32 @@ pub(super) const CONSIDERED_BY_CHECKS: usize = 64 * 1024;
 /// How much of a body a monitor looks at: NetScaler's bound. Bytes.
 pub(super) const CONSIDERED_BY_MONITORS: usize = 24 * 1024;
 
-const USER_AGENT: &str = concat!("bascule/", env!("CARGO_PKG_VERSION"), " (health check)");
+pub(super) const USER_AGENT: &str = concat!("bascule/", env!("CARGO_PKG_VERSION"), " (health check)");
 
-pub(super) async fn probe(
-    target: &Target,
-    addresses: &[SocketAddr],
-    tls: Option<&TlsProbe>,
+/// An answer as far as it had to be read.
+pub(super) enum Fetched {
+    /// The head decided alone.
+    Decided(judge::Judgement),
+    Whole(Response),
+}
+
+pub(super) async fn probe(to: To<'_>, request: &HttpRequest, expect: &HttpExpect, considered: usize) -> Found {
+    let (fetched, address) = fetch(to, request, considered, |head| judge::head_alone(head, expect)).await?;
+    let judged = match fetched {
+        Fetched::Decided(judged) => judged,
+        Fetched::Whole(response) => judge::whole(&response, expect),
+    };
+    judged.map_err(|why| Miss::Fail(format!("{address}: {why}")))
+}
+
+/// Makes the request and reads the answer, up to where `alone` is content with the head.
+pub(super) async fn fetch(
+    to: To<'_>,
     request: &HttpRequest,
-    expect: &HttpExpect,
     considered: usize,
-    deadline: Deadline,
-) -> Found {
+    alone: impl Fn(&response::Head) -> Option<judge::Judgement>,
+) -> Result<(Fetched, SocketAddr), Miss> {
+    let To { target, addresses, tls, deadline } = to;
     let bytes = encode(request, target, tls.is_some())?;
     let (mut connection, address) = connect::open(target, addresses, tls, deadline).await?;
     let what = || format!("HTTP request to {address}");
@@ -47,8 +62,8 @@ pub(super) async fn probe(
     let mut response = Response::new(request.method.eq_ignore_ascii_case("HEAD"), considered);
     let mut buffer = [0; 8 * 1024];
     while !response.is_complete() {
-        if let Some(decided) = response.head().and_then(|head| judge::head_alone(head, expect)) {
-            return decided.map_err(|why| Miss::Fail(format!("{address}: {why}")));
+        if let Some(decided) = response.head().and_then(&alone) {
+            return Ok((Fetched::Decided(decided), address));
         }
         let progress = || format!("{} from {address}", response.missing());
         match deadline.within(progress, connection.read(&mut buffer)).await? {
@@ -60,7 +75,7 @@ pub(super) async fn probe(
         }
         .map_err(|why| Miss::Fail(format!("{address}: {why}")))?;
     }
-    judge::whole(&response, expect).map_err(|why| Miss::Fail(format!("{address}: {why}")))
+    Ok((Fetched::Whole(response), address))
 }
 
 /// The request as it goes over the wire. Fields that the operator wrote replace ours of the same name.
@@ -117,7 +132,7 @@ fn encode(request: &HttpRequest, target: &Target, tls: bool) -> Result<Vec<u8>, 
 }
 
 /// Host and port, without a port that the scheme implies.
-fn authority(target: &Target, tls: bool) -> String {
+pub(super) fn authority(target: &Target, tls: bool) -> String {
     let implied = if tls { 443 } else { 80 };
     let host = resolve::bracketed(&target.host);
     if target.port == implied { host } else { format!("{host}:{}", target.port) }

@@ -19,7 +19,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::Job;
+use super::{Job, Traffic};
 use crate::model::check::Check;
 use crate::model::id::Name;
 
@@ -38,6 +38,7 @@ pub(super) struct Attempt {
     /// Unique within the plan.
     pub serial: u64,
     pub check: Arc<Check>,
+    pub traffic: Option<Arc<dyn Traffic>>,
     pub late_by: Duration,
 }
 
@@ -129,9 +130,9 @@ impl<A> Plan<A> {
         let place = self.places.get_mut(&name)?;
         let (job, serial) = place.waiting.take()?;
         self.under_way += usize::from(!is_void);
-        let check = job.check;
+        let Job { check, traffic, .. } = job;
         place.under_way = Some(UnderWay { serial, check: check.clone(), probes: !is_void, abort: None });
-        let attempt = Attempt { serial, check, late_by };
+        let attempt = Attempt { serial, check, traffic, late_by };
         Some(if is_void { Start::Void(attempt) } else { Start::Probe(attempt) })
     }
 
@@ -209,9 +210,7 @@ pub(super) mod tests {
             timeout: Duration::from_millis(500),
             rise: 1,
             fall: 1,
-            fall_among: None,
-            down_time: None,
-            reverse: false,
+            ..Schedule::default()
         };
         let probe = Probe::Tcp { target: Target::new(([127, 0, 0, 1], port).into()) };
         Arc::new(Check { name: name.into(), origin: Origin::User, probe, schedule })
@@ -233,7 +232,7 @@ pub(super) mod tests {
 
         fn job(&mut self, name: &str, port: u16, due_ms: u64) -> Option<u64> {
             let due = self.at(due_ms);
-            self.plan.schedule(Job { check: check(name, port), due })
+            self.plan.schedule(Job { check: check(name, port), due, traffic: None })
         }
 
         /// Everything that starts at `ms`, as `NAME` or `NAME void`; serials by name.

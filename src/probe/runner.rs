@@ -19,7 +19,7 @@ use tokio::sync::{Notify, mpsc};
 use tokio::task::AbortHandle;
 
 use super::plan::{Attempt, Plan, Start};
-use super::{Job, Sampled, sample};
+use super::{Job, Sampled, Surroundings, Traffic, sample_in};
 use crate::model::check::Check;
 use crate::model::event::{Outcome, Verdict};
 use crate::model::id::Name;
@@ -46,11 +46,19 @@ struct Shared {
     stopping: AtomicBool,
     late_total: AtomicU64,
     results: mpsc::Sender<Sampled>,
+    surroundings: Arc<Surroundings>,
     sampler: Sampler,
 }
 
+/// One sample to take.
+struct Errand {
+    check: Arc<Check>,
+    traffic: Option<Arc<dyn Traffic>>,
+    surroundings: Arc<Surroundings>,
+}
+
 /// How a sample is taken; tests put something else here.
-type Sampler = fn(Arc<Check>) -> Pin<Box<dyn Future<Output = Verdict> + Send>>;
+type Sampler = fn(Errand) -> Pin<Box<dyn Future<Output = Verdict> + Send>>;
 
 // === impl Runner ===
 
@@ -58,10 +66,29 @@ impl Runner {
     /// Starts the thread. At most `limit` probes are under way at once; a quarter of the process's file descriptors is
     /// the upper bound. Errors: the machine refuses a thread or a reactor.
     pub fn start(results: mpsc::Sender<Sampled>, limit: usize) -> std::io::Result<Runner> {
-        Runner::start_with(results, limit, |check| Box::pin(async move { sample(&check).await }))
+        Runner::start_in(Surroundings::default(), results, limit)
     }
 
-    fn start_with(results: mpsc::Sender<Sampled>, limit: usize, sampler: Sampler) -> std::io::Result<Runner> {
+    /// [`Runner::start`], with what probes find on this machine.
+    pub fn start_in(
+        surroundings: Surroundings,
+        results: mpsc::Sender<Sampled>,
+        limit: usize,
+    ) -> std::io::Result<Runner> {
+        Runner::start_with(surroundings, results, limit, |errand| {
+            Box::pin(async move {
+                let Errand { check, traffic, surroundings } = errand;
+                sample_in(&check, &surroundings, traffic.as_deref()).await
+            })
+        })
+    }
+
+    fn start_with(
+        surroundings: Surroundings,
+        results: mpsc::Sender<Sampled>,
+        limit: usize,
+        sampler: Sampler,
+    ) -> std::io::Result<Runner> {
         let limit = descriptors_max().map_or(limit, |max| limit.min(max / 4));
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
@@ -74,6 +101,7 @@ impl Runner {
             stopping: AtomicBool::new(false),
             late_total: AtomicU64::new(0),
             results,
+            surroundings: Arc::new(surroundings),
             sampler,
         });
         let inside = shared.clone();
@@ -160,7 +188,12 @@ fn spawn(shared: &Arc<Shared>, plan: &mut Plan<AbortHandle>, start: Start) {
             tokio::spawn(report(shared.clone(), attempt, None));
         }
         Start::Probe(attempt) => {
-            let probe = tokio::spawn((shared.sampler)(attempt.check.clone()));
+            let errand = Errand {
+                check: attempt.check.clone(),
+                traffic: attempt.traffic.clone(),
+                surroundings: Arc::clone(&shared.surroundings),
+            };
+            let probe = tokio::spawn((shared.sampler)(errand));
             let unwanted = plan.can_abort(&attempt.check.name, attempt.serial, probe.abort_handle());
             debug_assert!(unwanted.is_none(), "the plan is locked since it handed out the attempt");
             tokio::spawn(report(shared.clone(), attempt, Some(probe)));
@@ -170,7 +203,7 @@ fn spawn(shared: &Arc<Shared>, plan: &mut Plan<AbortHandle>, start: Start) {
 
 /// Waits for the probe and sends what it found. A probe that panics is a failed sample, and ends nothing but itself.
 async fn report(shared: Arc<Shared>, attempt: Attempt, probe: Option<tokio::task::JoinHandle<Verdict>>) {
-    let Attempt { serial, check, late_by } = attempt;
+    let Attempt { serial, check, late_by, .. } = attempt;
     let verdict = match probe {
         None => Some(void_by_lateness(&shared, format!("not probed in time: {} ms late", late_by.as_millis()))),
         Some(probe) => match probe.await {
@@ -233,7 +266,7 @@ mod tests {
 
     fn start(limit: usize, sampler: Sampler) -> (Runner, mpsc::Receiver<Sampled>) {
         let (results, receiver) = mpsc::channel(64);
-        (Runner::start_with(results, limit, sampler).unwrap(), receiver)
+        (Runner::start_with(Surroundings::default(), results, limit, sampler).unwrap(), receiver)
     }
 
     fn pass() -> Verdict {
@@ -241,7 +274,7 @@ mod tests {
     }
 
     fn now(name: &str, port: u16) -> Job {
-        Job { check: check(name, port), due: Instant::now() }
+        Job { check: check(name, port), due: Instant::now(), traffic: None }
     }
 
     fn next(receiver: &mut mpsc::Receiver<Sampled>) -> Sampled {
@@ -250,9 +283,9 @@ mod tests {
 
     #[test]
     fn a_panicking_probe_is_a_failed_sample_and_ends_nothing_else() {
-        let (runner, mut receiver) = start(4, |check| {
+        let (runner, mut receiver) = start(4, |errand| {
             Box::pin(async move {
-                assert!(&*check.name != "broken", "a bug in a probe");
+                assert!(&*errand.check.name != "broken", "a bug in a probe");
                 pass()
             })
         });
@@ -291,9 +324,9 @@ mod tests {
     #[test]
     fn a_replaced_or_cancelled_attempt_sends_nothing() {
         // A probe of port 1 never ends; one of port 2 passes.
-        let (runner, mut receiver) = start(9, |check| {
+        let (runner, mut receiver) = start(9, |errand| {
             Box::pin(async move {
-                if check.probe.target().unwrap().port == 1 {
+                if errand.check.probe.target().unwrap().port == 1 {
                     std::future::pending::<()>().await;
                 }
                 pass()
@@ -314,7 +347,7 @@ mod tests {
     fn a_job_that_is_found_too_late_is_void_and_counted() {
         let (runner, mut receiver) = start(1, |_| Box::pin(async { pass() }));
         let Some(due) = Instant::now().checked_sub(Duration::from_secs(2)) else { return };
-        runner.schedule(Job { check: check("a", 1), due });
+        runner.schedule(Job { check: check("a", 1), due, traffic: None });
         let sampled = next(&mut receiver);
         assert_eq!(sampled.verdict.outcome, Outcome::Void);
         assert!(sampled.late_by >= Duration::from_secs(2));
@@ -323,8 +356,8 @@ mod tests {
 
     #[test]
     fn a_time_out_that_was_noticed_far_too_late_is_void() {
-        let (runner, mut receiver) = start(1, |check| {
-            let latency = if &*check.name == "late" { 1_001 } else { 501 };
+        let (runner, mut receiver) = start(1, |errand| {
+            let latency = if &*errand.check.name == "late" { 1_001 } else { 501 };
             Box::pin(async move { Verdict::new(Outcome::Fail, Duration::from_millis(latency), "timed out") })
         });
         runner.schedule(now("late", 1));
@@ -337,7 +370,7 @@ mod tests {
     #[test]
     fn stopping_does_not_wait_for_a_probe_or_a_receiver() {
         let (results, receiver) = mpsc::channel(1);
-        let runner = Runner::start_with(results, 8, |_| Box::pin(async { pass() })).unwrap();
+        let runner = Runner::start_with(Surroundings::default(), results, 8, |_| Box::pin(async { pass() })).unwrap();
         for i in 0..8 {
             runner.schedule(now(&format!("c{i}"), 1));
         }

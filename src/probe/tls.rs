@@ -21,9 +21,13 @@ pub(super) async fn handshake(
     address: SocketAddr,
     host: &Host,
     tls: &TlsProbe,
+    alpn: &[&[u8]],
     deadline: Deadline,
 ) -> Result<TlsStream<TcpStream>, Miss> {
-    let config = if tls.verify { verifying()? } else { trusting() };
+    let mut config = if tls.verify { verifying()? } else { trusting() };
+    if !alpn.is_empty() {
+        Arc::make_mut(&mut config).alpn_protocols = alpn.iter().map(|name| name.to_vec()).collect();
+    }
     connect(config, stream, address, &server_name(host, tls)?, deadline).await
 }
 

@@ -1,6 +1,7 @@
 //! What outlives a generation: counters, open work, persistence. Keyed by name in one [`Registry`]; snapshots hold
 //! shared references, so that nothing on the data path looks a name up.
 
+mod answers;
 pub mod connections;
 mod figures;
 pub mod histogram;
@@ -19,6 +20,7 @@ use crate::model::ending::Reason;
 use crate::model::id::Name;
 use crate::model::time::Tick;
 
+pub use answers::AnswersLive;
 pub use connections::{Connection, Connections};
 pub use figures::{Ejector, FirstByte, Meter};
 pub use measured::{Endings, Interval, Measured};
@@ -59,6 +61,8 @@ pub struct ServiceLive {
     pub statuses_total: [AtomicU64; 6],
     /// One more than what its LOAD monitor last told; 0: nothing is known. See [`ServiceLive::load`].
     load: AtomicU64,
+    /// What users got, for HTTP-INLINE.
+    pub answers: AnswersLive,
     pub first_byte: FirstByte,
     pub ejector: Ejector,
     bytes: Meter,

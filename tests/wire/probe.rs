@@ -35,15 +35,7 @@ const PATIENT: Duration = Duration::from_secs(20);
 const SHORT: Duration = Duration::from_millis(60);
 
 fn check(probe: Probe, timeout: Duration) -> Check {
-    let schedule = Schedule {
-        interval: timeout * 2,
-        timeout,
-        rise: 1,
-        fall: 1,
-        fall_among: None,
-        down_time: None,
-        reverse: false,
-    };
+    let schedule = Schedule { interval: timeout * 2, timeout, rise: 1, fall: 1, ..Schedule::default() };
     Check { name: "c".into(), origin: Origin::User, probe, schedule }
 }
 

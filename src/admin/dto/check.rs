@@ -1,6 +1,6 @@
 //! Health checks: the operator's own, monitors bound to services, targets of data-centre access lists.
 
-use super::{NoteDto, forced_word, measured, text, up_down};
+use super::{NoteDto, admin_word, forced_word, measured, text, up_down};
 use crate::config::units::format_duration;
 use crate::control::World;
 use crate::model::check::Origin;
@@ -25,6 +25,8 @@ dto! {
         pub real: String,
         /// `up`, `down`, or null where nobody forces it.
         pub forced: Option<String>,
+        /// `ENABLED`, or `DISABLED`: neither probed nor counted (monitors only).
+        pub admin: String,
         /// When the state was entered.
         pub since: String,
         /// Of the last sample.
@@ -59,6 +61,12 @@ dto! {
         pub monitor: Option<String>,
         /// The data centre that a target belongs to.
         pub datacenter: Option<String>,
+        /// The average time to an answer, where it is learned.
+        pub average: Option<String>,
+        /// How busy the server says it is (LOAD).
+        pub load: Option<u32>,
+        /// Who disabled it.
+        pub disabled_by: Option<NoteDto>,
         /// Who forces it.
         pub forced_by: Option<NoteDto>,
     }
@@ -91,6 +99,7 @@ impl CheckDto {
             state: up_down(view.state),
             real: up_down(view.real),
             forced: forced_word(view.forced),
+            admin: admin_word(!view.disabled),
             since: view.since.wall.to_string(),
             latency: last.map(|s| measured(s.latency)),
             last_at: last.map(|s| s.at.wall.to_string()),
@@ -108,6 +117,9 @@ impl CheckDto {
             service,
             monitor,
             datacenter,
+            average: view.learned.map(measured),
+            load: last.and_then(|s| s.load),
+            disabled_by: NoteDto::find(world, Kind::Check, &check.name, Slot::Admin),
             forced_by: NoteDto::find(world, Kind::Check, &check.name, Slot::Force),
         }
     }

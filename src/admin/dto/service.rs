@@ -81,8 +81,12 @@ dto! {
         pub check: String,
         /// `up`, `down`, `unknown`.
         pub state: String,
+        /// `ENABLED`, or `DISABLED`: neither probed nor counted.
+        pub admin: String,
         /// Counted against the service's monitor threshold.
         pub weight: u32,
+        /// Probed and shown, and never takes the service down.
+        pub passive: bool,
         /// When the state was entered.
         pub since: String,
         /// Of the last sample.
@@ -97,6 +101,12 @@ dto! {
         pub failed_total: u64,
         /// Failed samples in a row.
         pub failed_in_row: u32,
+        /// The average time to an answer, where it is learned.
+        pub average: Option<String>,
+        /// How busy the server says it is (LOAD).
+        pub load: Option<u32>,
+        /// Who disabled it.
+        pub disabled_by: Option<NoteDto>,
     }
 
     /// A service group.
@@ -245,7 +255,9 @@ impl MonitorDto {
             name: text(&world.model.monitors[binding.monitor.index()].name),
             check: text(&world.model.check(binding.check).name),
             state: up_down(view.state),
+            admin: admin_word(!view.disabled),
             weight: binding.weight,
+            passive: binding.passive,
             since: view.since.wall.to_string(),
             latency: view.last.as_ref().map(|s| measured(s.latency)),
             last_response: view.last.as_ref().map(|s| text(&s.detail)),
@@ -253,6 +265,9 @@ impl MonitorDto {
             samples_total: view.samples_total,
             failed_total: view.failed_total,
             failed_in_row: view.fails_in_row,
+            average: view.learned.map(measured),
+            load: view.last.as_ref().and_then(|s| s.load),
+            disabled_by: NoteDto::find(world, Kind::Check, &world.model.check(binding.check).name, Slot::Admin),
         }
     }
 }

@@ -64,6 +64,7 @@ pub(crate) fn routes() -> Vec<Route> {
     routes.extend(switchable::<ServiceGroupDto>("service-groups/{name}", Kind::ServiceGroup, DISABLE));
     routes.extend(switchable::<ServiceDto>("service-groups/{name}/members/{member}", Kind::Service, DISABLE));
     routes.extend(switchable::<VserverDto>("vservers/{name}", Kind::Vserver, NOTE));
+    routes.extend(switchable::<CheckDto>("checks/{name}", Kind::Check, NOTE));
     routes.push(
         Route::put("/api/v1/scenarios/{name}/modes", Access::Operate, "Set one or both modes at once", modes)
             .reads(Reads::Fields(MODES))
@@ -107,7 +108,11 @@ fn switchable<D: dto::Schema>(path: &str, kind: Kind, disable: &'static [Field])
         let command = Command::Enable { object: object(kind, &names), note: fields.note()? };
         act(&app, caller, object(kind, &names), command).await
     };
-    let how = if kind == Kind::Vserver { "Take out of service" } else { "Drain, or take out of service at once" };
+    let how = match kind {
+        Kind::Vserver => "Take out of service",
+        Kind::Check => "Neither probe nor count (a monitor of a service)",
+        _ => "Drain, or take out of service at once",
+    };
     [
         Route::post(format!("/api/v1/{path}/disable"), Access::Operate, &format!("{how}: {noun}"), disabling)
             .reads(Reads::Fields(disable))

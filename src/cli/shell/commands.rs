@@ -5,7 +5,9 @@ mod build;
 use serde_json::Value;
 
 use super::grammar::Arguments;
-use build::{act, disable, disable_body, first, group, note, save, set_force, set_scenario, set_switch, shown};
+use build::{
+    act, disable, disable_body, first, group, monitors, note, save, set_force, set_scenario, set_switch, shown,
+};
 
 /// A command of the table.
 pub(super) struct Command {
@@ -41,6 +43,13 @@ pub(super) enum Request {
         group: String,
         server: String,
         port: String,
+        act: &'static str,
+        body: Value,
+    },
+    /// `disable lb monitor SERVICE [MONITOR]`, or of all members of a group: the checks are looked up first.
+    Monitors {
+        owner: String,
+        monitor: Option<String>,
         act: &'static str,
         body: Value,
     },
@@ -132,6 +141,24 @@ pub(super) const COMMANDS: &[Command] = &[
         usage: "disable lb vserver <name> [-reason <text>] [-expires <time>]",
         names: Some(View::Vserver),
         build: |arguments| act("vservers", "disable", arguments, note(arguments)?),
+    },
+    Command {
+        words: &["disable", "lb", "monitor"],
+        least: 1,
+        most: 2,
+        options: &["reason", "expires"],
+        usage: "disable lb monitor <service or group> [<monitor>] [-reason <text>] [-expires <time>]",
+        names: Some(View::Service),
+        build: |arguments| Ok(monitors("disable", arguments, note(arguments)?)),
+    },
+    Command {
+        words: &["enable", "lb", "monitor"],
+        least: 1,
+        most: 2,
+        options: &["reason"],
+        usage: "enable lb monitor <service or group> [<monitor>] [-reason <text>]",
+        names: Some(View::Service),
+        build: |arguments| Ok(monitors("enable", arguments, note(arguments)?)),
     },
     Command {
         words: &["disable", "vserver"],

@@ -44,6 +44,15 @@ pub(super) async fn execute(client: &Client, request: Request) -> Result<Answer,
             let path = format!("service-groups/{}/members/{}/{word}", path_segment(&group), path_segment(&member));
             act(client, Method::POST, &path, &body).await
         }
+        Request::Monitors { owner, monitor, act: word, body } => {
+            let mut answer = Answer { text: String::new(), json: json!({}), warnings: Vec::new() };
+            for check in checks_of(client, &owner, monitor.as_deref()).await? {
+                let one = act(client, Method::POST, &format!("checks/{}/{word}", path_segment(&check)), &body).await?;
+                answer.json = one.json;
+                answer.warnings.extend(one.warnings);
+            }
+            Ok(answer)
+        }
         Request::ReturnScenario { name, reason } => {
             let mut body = json!({ "activate": "auto", "deactivate": "on" });
             if let Some(reason) = reason {
@@ -124,6 +133,32 @@ async fn member(client: &Client, group: &str, server: &str, port: &str) -> Resul
     match found {
         Some(member) => Ok(member.name.clone()),
         None => Err(Refused::Ours(format!("No such member: {} has none on {server} port {port}", group.name))),
+    }
+}
+
+/// The checks that monitors make on a service, or on all members of a group; of one monitor, or of all.
+async fn checks_of(client: &Client, owner: &str, monitor: Option<&str>) -> Result<Vec<String>, Refused> {
+    let service = client.get::<ServiceDto>(&format!("/api/v1/services/{}", path_segment(owner))).await;
+    let services = match service {
+        Ok(service) => vec![service],
+        Err(missing) => {
+            let path = format!("/api/v1/service-groups/{}", path_segment(owner));
+            // Where neither is there, the service is what was most likely meant.
+            let Ok(group) = client.get::<ServiceGroupDto>(&path).await else { return Err(missing.into()) };
+            let mut services = Vec::new();
+            for member in &group.members {
+                services.push(client.get(&format!("/api/v1/services/{}", path_segment(&member.service))).await?);
+            }
+            services
+        }
+    };
+    let bound = services.into_iter().flat_map(|service: ServiceDto| service.monitors);
+    let checks: Vec<String> =
+        bound.filter(|one| monitor.is_none_or(|name| one.name == name)).map(|one| one.check).collect();
+    match (checks.is_empty(), monitor) {
+        (false, _) => Ok(checks),
+        (true, Some(name)) => Err(Refused::Ours(format!("No such monitor: {name} is not bound to {owner}"))),
+        (true, None) => Err(Refused::Ours(format!("No such monitor: {owner} has none"))),
     }
 }
 

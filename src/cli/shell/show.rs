@@ -54,17 +54,29 @@ fn monitor_lines(monitor: &MonitorDto) -> String {
         (None, Some(response)) => format!("Success - {response}"),
         (None, None) => "none yet".into(),
     };
-    format!(
-        "Monitor Name: {}\n\t\tState: {}\tWeight: {}\n\t\tProbes: {}\tFailed [Total: {} Current: {}]\n\
+    let mut lines = format!(
+        "Monitor Name: {}\n\t\tState: {}\tWeight: {}\tPassive: {}\n\t\tProbes: {}\tFailed [Total: {} Current: {}]\n\
          \t\tLast response: {last}\n\t\tResponse Time: {}\n",
         monitor.name,
-        monitor.state.to_uppercase(),
+        if monitor.admin == "DISABLED" { "DISABLED".into() } else { monitor.state.to_uppercase() },
         monitor.weight,
+        u8::from(monitor.passive),
         monitor.samples_total,
         monitor.failed_total,
         monitor.failed_in_row,
         monitor.latency.as_deref().unwrap_or("N/A"),
-    )
+    );
+    if let Some(average) = &monitor.average {
+        lines += &format!("\t\tAverage Response Time: {average}\n");
+    }
+    if let Some(load) = monitor.load {
+        lines += &format!("\t\tLoad: {load}\n");
+    }
+    if let Some(note) = &monitor.disabled_by {
+        let line = note_line("Disabled", &note.actor, &note.since, note.reason.as_deref(), note.expires.as_deref());
+        lines += &format!("\t{line}");
+    }
+    lines
 }
 
 pub(super) fn group(group: &ServiceGroupDto, now: &str, whole: bool) -> String {
@@ -250,7 +262,8 @@ mod tests {
             "resolved": true, "group": null, "server": "app1", "max_client": 500, "vservers": ["web"],
             "drain": { "kind": "timed", "remaining": "28s", "deadline": null, "started_at": "2026-11-29T22:50:17Z" },
             "monitors": [{
-                "name": "web-ok", "check": "web1:web-ok", "state": "up", "weight": 1, "since": "2026-11-29T22:50:00Z",
+                "name": "web-ok", "check": "web1:web-ok", "state": "up", "weight": 1, "admin": "ENABLED",
+                "passive": false, "average": "3ms", "load": 17, "disabled_by": null, "since": "2026-11-29T22:50:00Z",
                 "latency": "2ms", "last_response": "200 OK", "last_error": null, "samples_total": 12,
                 "failed_total": 3, "failed_in_row": 0,
             }],
@@ -271,10 +284,12 @@ mod tests {
              \tAdmin State: DISABLED\tMax Conn: 500\tActive: 1\n\
              \tDisabled by admin:local at 2026-11-29T22:50:17Z: patch\n\
              \n1)\tMonitor Name: web-ok\n\
-             \t\tState: UP\tWeight: 1\n\
+             \t\tState: UP\tWeight: 1\tPassive: 0\n\
              \t\tProbes: 12\tFailed [Total: 3 Current: 0]\n\
              \t\tLast response: Success - 200 OK\n\
-             \t\tResponse Time: 2ms\n"
+             \t\tResponse Time: 2ms\n\
+             \t\tAverage Response Time: 3ms\n\
+             \t\tLoad: 17\n"
         );
     }
 }

@@ -92,9 +92,7 @@ fn the_loss_hold_follows_the_slowest_signal() {
         timeout: Duration::from_secs(timeout_s),
         rise: 3,
         fall,
-        fall_among: None,
-        down_time: None,
-        reverse: false,
+        ..Schedule::default()
     };
     assert_eq!(derived_loss_hold(&[schedule(5, 3, 2), schedule(1, 10, 1)]), Duration::from_secs(18));
     assert_eq!(derived_loss_hold(&[]), Duration::from_secs(1));

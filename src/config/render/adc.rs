@@ -3,12 +3,13 @@
 use super::check::{dns_type_word, headers, octets, octets_if_any, plain, statuses};
 use super::text::{Text, Value};
 use super::{condition, opens_a_table};
+use crate::config::schema::kind_has_key;
 use crate::model::Model;
 use crate::model::check::{BodyMatch, HttpExpect, HttpRequest, Monitor, MonitorKind, Target};
 use crate::model::limit::{Spillover, SpilloverMethod};
 use crate::model::persistence::{Persistence, PersistenceKind};
 use crate::model::rule::{Action, CriterionTest, Rule, TextTest};
-use crate::model::service::{Service, ServiceSettings};
+use crate::model::service::{BoundMonitor, Service, ServiceSettings};
 use crate::model::vserver::Vserver;
 
 pub(super) fn monitors(out: &mut Text, model: &Model) {
@@ -19,12 +20,39 @@ pub(super) fn monitors(out: &mut Text, model: &Model) {
 
 fn monitor(out: &mut Text, monitor: &Monitor) {
     out.table(&["monitor", &monitor.name]);
-    out.key("type", Value::str(monitor.kind.word()));
-    let speaks_tls = match &monitor.kind {
-        MonitorKind::Tcp => true,
-        MonitorKind::Http { request, expect } => {
+    let word = monitor.kind.word();
+    out.key("type", Value::str(word));
+    kind(out, &monitor.kind);
+    let schedule = &monitor.schedule;
+    out.key("interval", Value::duration(schedule.interval));
+    out.key("response_timeout", Value::duration(schedule.timeout));
+    out.key("response_timeout_threshold", Value::Int(schedule.timeout_threshold.into()));
+    out.key("retries", Value::Int(schedule.fall.into()));
+    out.maybe("failure_retries", schedule.fall_among.map(|m| Value::Int(m.into())));
+    out.key("alert_retries", Value::Int(schedule.alert_after.into()));
+    out.key("success_retries", Value::Int(schedule.rise.into()));
+    out.maybe("down_time", schedule.down_time.map(Value::duration));
+    out.key("lrtm", Value::Bool(schedule.learn));
+    out.maybe("deviation", schedule.deviation.map(Value::duration));
+    out.key("state", Value::str(if monitor.enabled { "ENABLED" } else { "DISABLED" }));
+    out.key("reverse", Value::Bool(schedule.reverse));
+    if kind_has_key(word, "secure") {
+        out.key("secure", Value::Bool(monitor.tls.is_some()));
+        out.maybe("verify", monitor.tls.as_ref().map(|tls| Value::Bool(tls.verify)));
+        out.maybe("server_name", monitor.tls.as_ref().and_then(|tls| tls.server_name.as_ref()).map(Value::str));
+    }
+    out.maybe("dest_ip", monitor.dest_ip.map(Value::show));
+    out.maybe("dest_port", monitor.dest_port.map(|port| Value::Int(port.into())));
+}
+
+fn kind(out: &mut Text, kind: &MonitorKind) {
+    match kind {
+        MonitorKind::Http { request, expect } | MonitorKind::Http2 { request, expect } => {
             http(out, "request", request, expect);
-            true
+        }
+        MonitorKind::HttpInline { request, expect, action } => {
+            http(out, "request", request, expect);
+            out.key("action", Value::str(action.word()));
         }
         MonitorKind::HttpEcv { request, expect } => {
             http(out, "send", request, expect);
@@ -32,52 +60,49 @@ fn monitor(out: &mut Text, monitor: &Monitor) {
                 out.key("receive", octets(receive));
             }
             out.maybe("trofs_string", expect.trofs_body.as_deref().map(octets));
-            true
         }
         MonitorKind::TcpEcv { send, receive, trofs } => {
             out.maybe("send", octets_if_any(send));
             out.maybe("receive", octets_if_any(receive));
             out.maybe("trofs_string", trofs.as_deref().map(octets));
-            true
         }
         MonitorKind::UdpEcv { send, receive } => {
             out.maybe("send", octets_if_any(send));
             out.maybe("receive", octets_if_any(receive));
-            false
         }
-        MonitorKind::Dns { query, qtype, expect } => {
+        MonitorKind::Dns { tcp: _, query, qtype, expect } => {
             out.key("query", Value::str(query));
             out.key("query_type", Value::str(dns_type_word(*qtype)));
             if !expect.is_empty() {
                 out.key("ip_address", Value::List(expect.iter().map(Value::show).collect()));
             }
-            false
         }
-        MonitorKind::Ping | MonitorKind::Unavailable { .. } => false,
-    };
-    let schedule = &monitor.schedule;
-    out.key("interval", Value::duration(schedule.interval));
-    out.key("response_timeout", Value::duration(schedule.timeout));
-    out.key("retries", Value::Int(schedule.fall.into()));
-    out.maybe("failure_retries", schedule.fall_among.map(|m| Value::Int(m.into())));
-    out.key("success_retries", Value::Int(schedule.rise.into()));
-    out.maybe("down_time", schedule.down_time.map(Value::duration));
-    out.key("reverse", Value::Bool(schedule.reverse));
-    out.maybe("secure", speaks_tls.then_some(Value::Bool(monitor.secure)));
-    out.maybe("dest_ip", monitor.dest_ip.map(Value::show));
-    out.maybe("dest_port", monitor.dest_port.map(|port| Value::Int(port.into())));
+        MonitorKind::Load(query) => {
+            request(out, "request", &query.request);
+            out.key("response_codes", statuses(&query.status));
+            out.maybe("json_pointer", query.pointer.as_ref().map(Value::str));
+            out.maybe("load_threshold", query.threshold.map(|most| Value::Int(most.into())));
+        }
+        MonitorKind::Dialogue(dialogue) => super::dialogue::dialogue(out, dialogue),
+        MonitorKind::User(script) => super::dialogue::script(out, script),
+        MonitorKind::Ping | MonitorKind::Tcp | MonitorKind::Unavailable { .. } => {}
+    }
+}
+
+fn http(out: &mut Text, key: &str, request: &HttpRequest, expect: &HttpExpect) {
+    self::request(out, key, request);
+    out.key("response_codes", statuses(&expect.status));
+    out.maybe("trofs_code", expect.trofs_code.map(|code| Value::Int(code.into())));
 }
 
 /// The request line without a version; the Host field stands among the headers, as NetScaler has it.
-fn http(out: &mut Text, key: &str, request: &HttpRequest, expect: &HttpExpect) {
+fn request(out: &mut Text, key: &str, request: &HttpRequest) {
     out.key(key, Value::Str(format!("{} {}", request.method, request.path)));
-    out.key("response_codes", statuses(&expect.status));
     let mut fields = request.headers.clone();
     if let Some(host) = &request.host {
         fields.insert(0, ("Host".into(), host.clone()));
     }
     out.maybe("custom_headers", headers(&fields));
-    out.maybe("trofs_code", expect.trofs_code.map(|code| Value::Int(code.into())));
 }
 
 pub(super) fn servers(out: &mut Text, model: &Model) {
@@ -108,8 +133,7 @@ fn endpoint(model: &Model, service: &Service) -> Vec<(&'static str, Value)> {
 
 fn settings(out: &mut Text, model: &Model, settings: &ServiceSettings) {
     out.key("type", Value::str(settings.protocol.word()));
-    let monitors = settings.monitors.iter().map(|(id, weight)| (&model.monitors[id.index()].name, *weight));
-    out.key("monitors", Value::weighted(monitors));
+    out.key("monitors", bound(model, &settings.monitors));
     out.key("health_monitor", Value::Bool(settings.health_monitor));
     out.key("mon_threshold", Value::Int(settings.monitor_threshold.into()));
     out.key("max_client", Value::Int(settings.max_client.into()));
@@ -117,6 +141,24 @@ fn settings(out: &mut Text, model: &Model, settings: &ServiceSettings) {
     out.maybe("cip_header", settings.client_ip_header.as_ref().map(Value::str));
     out.key("svr_timeout", Value::duration(settings.server_timeout));
     out.key("connect_timeout", Value::duration(settings.connect_timeout));
+}
+
+/// Weights, and tables where more is said.
+fn bound(model: &Model, monitors: &[BoundMonitor]) -> Value {
+    let name = |bound: &BoundMonitor| &model.monitors[bound.monitor.index()].name;
+    let value = |bound: &BoundMonitor| {
+        let weight = Value::Int(bound.weight.into());
+        if bound.enabled && !bound.passive {
+            return weight;
+        }
+        let state = Value::str(if bound.enabled { "ENABLED" } else { "DISABLED" });
+        let passive = ("passive".into(), Value::Bool(bound.passive));
+        Value::Inline(vec![("weight".into(), weight), ("state".into(), state), passive])
+    };
+    if monitors.iter().all(|bound| *bound == BoundMonitor::new(bound.monitor)) {
+        return Value::strs(monitors.iter().map(name));
+    }
+    Value::Inline(monitors.iter().map(|bound| (name(bound).to_string(), value(bound))).collect())
 }
 
 pub(super) fn groups(out: &mut Text, model: &Model) {

@@ -18,8 +18,10 @@ fn one(out: &mut Text, check: &Check) {
     out.key("type", Value::str(check.probe.word()));
     match &check.probe {
         Probe::Tcp { target } | Probe::Ping { target } => out.key("address", Value::show(target)),
-        Probe::Http { target, tls, request, expect } => http(out, target, tls.as_ref(), request, expect),
-        Probe::Dns { target, query, qtype, expect } => {
+        Probe::Http { target, tls, request, expect } | Probe::Http2 { target, tls, request, expect } => {
+            http(out, target, tls.as_ref(), request, expect);
+        }
+        Probe::Dns { target, tcp: _, query, qtype, expect } => {
             out.key("address", Value::show(target));
             out.key("query", Value::str(query));
             out.key("query_type", Value::str(dns_type_word(*qtype)));
@@ -39,8 +41,17 @@ fn one(out: &mut Text, check: &Check) {
             out.maybe("send", octets_if_any(send));
             out.maybe("receive", octets_if_any(receive));
         }
-        // A user's check is never of a kind that cannot be probed: the loader refuses it.
-        Probe::Unavailable { .. } => {}
+        Probe::Dialogue { target, tls, dialogue } => {
+            out.key("address", Value::show(target));
+            out.maybe("tls", tls.as_ref().map(tls_value));
+            super::dialogue::dialogue(out, dialogue);
+        }
+        Probe::User { target, script } => {
+            out.key("address", Value::show(target));
+            super::dialogue::script(out, script);
+        }
+        // Kinds that are monitors only: the loader refuses them for a user's check.
+        Probe::HttpInline { .. } | Probe::Load { .. } | Probe::Unavailable { .. } => {}
     }
     schedule(out, &check.schedule);
     out.key("reverse", Value::Bool(check.schedule.reverse));

@@ -4,10 +4,12 @@ use std::time::Duration;
 
 use super::Context;
 use super::access::AccessLists;
+use super::binding::{DEFAULT_MONITOR, monitor_names};
+use super::dialogue;
 use super::monitor::{bytes, check_schedule, dns_type};
 use super::object::{self, Object};
-use super::service::{DEFAULT_MONITOR, monitor_names};
 use crate::config::document::{Node, Path, Place, Table, Value};
+use crate::config::schema::{keys_of_kinds, kind_has_key};
 use crate::config::values;
 use crate::model::check::{
     BodyMatch, Check, DnsType, HttpExpect, HttpRequest, Monitor, MonitorKind, Origin, Probe, Schedule, StatusRange,
@@ -16,19 +18,24 @@ use crate::model::check::{
 use crate::model::id::{Name, ServiceId};
 use crate::model::service::Service;
 
-/// Keys of a check that belong to some types only.
-const KEYS_BY_TYPE: [(&str, &[&str]); 10] = [
-    ("url", &["HTTP", "HTTPS"]),
-    ("method", &["HTTP", "HTTPS"]),
-    ("host", &["HTTP", "HTTPS"]),
-    ("headers", &["HTTP", "HTTPS"]),
-    ("body", &["HTTP", "HTTPS"]),
-    ("address", &["TCP", "PING", "DNS", "TCP-ECV", "UDP-ECV"]),
-    ("tls", &["HTTP", "HTTPS", "TCP-ECV"]),
+/// Keys of a check that belong to some types only, beside those of application protocols.
+const KEYS_BY_TYPE: [(&str, &[&str]); 9] = [
+    ("url", &["HTTP", "HTTPS", "HTTP2"]),
+    ("method", &["HTTP", "HTTPS", "HTTP2"]),
+    ("host", &["HTTP", "HTTPS", "HTTP2"]),
+    ("headers", &["HTTP", "HTTPS", "HTTP2"]),
+    ("body", &["HTTP", "HTTPS", "HTTP2"]),
     ("send", &["TCP-ECV", "UDP-ECV"]),
     ("receive", &["TCP-ECV", "UDP-ECV"]),
-    ("query_type", &["DNS"]),
+    ("query_type", &["DNS", "DNS-TCP"]),
+    ("query", &["DNS", "DNS-TCP"]),
 ];
+
+/// Types that have no address of their own: the URL holds it.
+const BY_URL: [&str; 3] = ["HTTP", "HTTPS", "HTTP2"];
+
+/// Types that speak TLS where they are told to.
+const WITHOUT_TLS: [&str; 8] = ["TCP", "PING", "DNS", "DNS-TCP", "UDP-ECV", "RADIUS", "RADIUS_ACCOUNTING", "USER"];
 
 /// `SERVICE:MONITOR`
 pub fn instance_name(service: &str, monitor: &str) -> Name {
@@ -97,8 +104,7 @@ fn instance(
 ) -> Check {
     let host = monitor.dest_ip.map_or_else(|| service.host.clone(), crate::model::check::Host::Ip);
     let target = Target { host, port: monitor.dest_port.unwrap_or(service.port) };
-    // NetScaler's `secure` monitors do not verify the certificate.
-    let tls = monitor.secure.then_some(TlsProbe { server_name: None, verify: false });
+    let tls = monitor.tls.clone();
     let probe = match &monitor.kind {
         MonitorKind::Ping => Probe::Ping { target: Target { port: 0, ..target } },
         MonitorKind::Tcp if tls.is_some() => {
@@ -113,9 +119,19 @@ fn instance(
             Probe::TcpEcv { target, tls, send: send.clone(), receive: receive.clone(), trofs: trofs.clone() }
         }
         MonitorKind::UdpEcv { send, receive } => Probe::UdpEcv { target, send: send.clone(), receive: receive.clone() },
-        MonitorKind::Dns { query, qtype, expect } => {
-            Probe::Dns { target, query: query.clone(), qtype: *qtype, expect: expect.clone() }
+        MonitorKind::Dns { tcp, query, qtype, expect } => {
+            Probe::Dns { target, tcp: *tcp, query: query.clone(), qtype: *qtype, expect: expect.clone() }
         }
+        MonitorKind::Http2 { request, expect } => {
+            Probe::Http2 { target, tls, request: request.clone(), expect: expect.clone() }
+        }
+        MonitorKind::HttpInline { request, expect, action } => {
+            let (request, expect) = (request.clone(), expect.clone());
+            Probe::HttpInline { target, tls, request, expect, action: *action }
+        }
+        MonitorKind::Dialogue(dialogue) => Probe::Dialogue { target, tls, dialogue: dialogue.clone() },
+        MonitorKind::Load(query) => Probe::Load { target, tls, query: query.clone() },
+        MonitorKind::User(script) => Probe::User { target, script: script.clone() },
         MonitorKind::Unavailable { kind } => Probe::Unavailable { kind: kind.clone() },
     };
     Check {
@@ -128,12 +144,18 @@ fn instance(
 
 fn check(cx: &mut Context<'_>, object: &Object<'_>, name: &str) -> Check {
     let word = object.text("type").unwrap_or("TCP");
-    let meaningless: Vec<&str> =
+    let mut meaningless: Vec<&str> =
         KEYS_BY_TYPE.iter().filter(|(_, types)| !types.contains(&word)).map(|(key, _)| *key).collect();
+    meaningless.extend(BY_URL.contains(&word).then_some("address"));
+    meaningless.extend(WITHOUT_TLS.contains(&word).then_some("tls"));
+    let of_monitors = match word {
+        "FTPS" => "FTP",
+        "LDAPS" => "LDAP",
+        other => other,
+    };
+    let here = |key: &&str| !KEYS_BY_TYPE.iter().any(|(own, _)| own == key);
+    meaningless.extend(keys_of_kinds().filter(here).filter(|key| !kind_has_key(of_monitors, key)));
     object.only(cx.report, &meaningless, &format!("for a check of type {word}"));
-    if word != "DNS" && object.own("query").is_some() {
-        object.only(cx.report, &["query"], &format!("for a check of type {word}"));
-    }
     let probe = probe(cx, object, word);
     Check { name: name.into(), origin: Origin::User, probe, schedule: schedule(cx, object) }
 }
@@ -148,6 +170,7 @@ pub fn schedule(cx: &mut Context<'_>, object: &Object<'_>) -> Schedule {
         fall_among: object.int("fall_among").filter(|&m| m > 0),
         down_time: object.duration("down_time"),
         reverse: object.bool("reverse").unwrap_or(false),
+        ..Schedule::default()
     };
     check_schedule(cx.report, object, &schedule, "timeout", "fall_among", "fall");
     schedule
@@ -161,8 +184,8 @@ fn probe(cx: &mut Context<'_>, object: &Object<'_>, word: &str) -> Probe {
         let http = ["status", "headers", "body_contains", "body_regex", "body_json"];
         let because = format!("for a check of type {word}");
         match word {
-            "HTTP" | "HTTPS" => expect.only(cx.report, &["addresses"], &because),
-            "DNS" => expect.only(cx.report, &http, &because),
+            "HTTP" | "HTTPS" | "HTTP2" => expect.only(cx.report, &["addresses"], &because),
+            "DNS" | "DNS-TCP" => expect.only(cx.report, &http, &because),
             _ => {
                 expect.only(cx.report, &http, &because);
                 expect.only(cx.report, &["addresses"], &because);
@@ -170,13 +193,14 @@ fn probe(cx: &mut Context<'_>, object: &Object<'_>, word: &str) -> Probe {
         }
     }
     match word {
-        "HTTP" | "HTTPS" => http(cx, object, expect.as_ref(), word),
+        "HTTP" | "HTTPS" | "HTTP2" => http(cx, object, expect.as_ref(), word),
         "PING" => Probe::Ping { target: address(cx, object, AddressPort::None) },
-        "DNS" => {
+        "DNS" | "DNS-TCP" => {
             object.require(cx.report, "query");
             let addresses = expect.map_or_else(Vec::new, |expect| expect.items("addresses"));
             Probe::Dns {
                 target: address(cx, object, AddressPort::Default(53)),
+                tcp: word == "DNS-TCP",
                 query: object.text("query").unwrap_or(".").to_owned(),
                 qtype: object.text("query_type").map_or(DnsType::A, dns_type),
                 expect: addresses.iter().filter_map(|node| values::ip(node.text()?).ok()).collect(),
@@ -194,7 +218,49 @@ fn probe(cx: &mut Context<'_>, object: &Object<'_>, word: &str) -> Probe {
             send: bytes(cx.report, object, "send"),
             receive: bytes(cx.report, object, "receive"),
         },
-        _ => Probe::Tcp { target: address(cx, object, AddressPort::Needed) },
+        "USER" => {
+            // A script may know by itself where to look.
+            let target = match object.get("address") {
+                Some(_) => address(cx, object, AddressPort::Default(0)),
+                None => Target::new(([127, 0, 0, 1], 0).into()),
+            };
+            Probe::User { target, script: dialogue::script(cx, object) }
+        }
+        _ => application(cx, object, word),
+    }
+}
+
+/// An application protocol at its port, or a bare TCP connection.
+fn application(cx: &mut Context<'_>, object: &Object<'_>, word: &str) -> Probe {
+    let mut tls = tls(object);
+    let port = match (word, tls.is_some()) {
+        ("FTP" | "FTP-EXTENDED", false) => 21,
+        ("FTPS" | "FTP" | "FTP-EXTENDED", _) => 990,
+        ("SMTP", false) => 25,
+        ("SMTP", true) => 465,
+        ("POP3", false) => 110,
+        ("POP3", true) => 995,
+        ("NNTP", false) => 119,
+        ("NNTP", true) => 563,
+        ("LDAP", false) => 389,
+        ("LDAP" | "LDAPS", _) => 636,
+        ("RADIUS", _) => 1812,
+        ("RADIUS_ACCOUNTING", _) => 1813,
+        ("MYSQL" | "MYSQL-ECV", _) => 3306,
+        ("POSTGRESQL", _) => 5432,
+        ("REDIS", _) => 6379,
+        ("MQTT", false) => 1883,
+        ("MQTT", true) => 8883,
+        _ => 0,
+    };
+    if matches!(word, "FTPS" | "LDAPS") && tls.is_none() {
+        tls = Some(TlsProbe { server_name: None, verify: true });
+    }
+    let port = if port == 0 { AddressPort::Needed } else { AddressPort::Default(port) };
+    let target = address(cx, object, port);
+    match dialogue::dialogue(cx, object, word) {
+        Some(dialogue) => Probe::Dialogue { target, tls, dialogue },
+        None => Probe::Tcp { target },
     }
 }
 
@@ -263,17 +329,18 @@ fn http(cx: &mut Context<'_>, object: &Object<'_>, expect: Option<&Object<'_>>, 
     let mut headers = object.headers(cx.report, "headers");
     let host_at = headers.iter().position(|(name, _)| name.eq_ignore_ascii_case("host"));
     let host_header = host_at.map(|at| headers.remove(at).1);
-    Probe::Http {
-        target: Target { host: url.host, port: url.port },
-        tls,
-        request: HttpRequest {
-            method,
-            path: url.path.into(),
-            host: object.name("host").or(host_header),
-            headers,
-            body: object.text("body").unwrap_or("").as_bytes().to_vec(),
-        },
-        expect: expectation(cx, expect),
+    let target = Target { host: url.host, port: url.port };
+    let request = HttpRequest {
+        method,
+        path: url.path.into(),
+        host: object.name("host").or(host_header),
+        headers,
+        body: object.text("body").unwrap_or("").as_bytes().to_vec(),
+    };
+    let expect = expectation(cx, expect);
+    match word {
+        "HTTP2" => Probe::Http2 { target, tls, request, expect },
+        _ => Probe::Http { target, tls, request, expect },
     }
 }
 

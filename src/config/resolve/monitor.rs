@@ -3,12 +3,16 @@
 use std::time::Duration;
 
 use super::Context;
+use super::dialogue;
 use super::object::{self, Object};
 use crate::config::document::{Node, Path, Value};
 use crate::config::report::Report;
-use crate::config::schema::{monitor_kind_keys, monitor_kinds};
+use crate::config::schema::{is_probed, keys_of_kinds, kind_has_key};
 use crate::config::values;
-use crate::model::check::{BodyMatch, DnsType, HttpExpect, HttpRequest, Monitor, MonitorKind, Schedule, StatusRange};
+use crate::model::check::{
+    BodyMatch, DnsType, HttpExpect, HttpRequest, Monitor, MonitorKind, Schedule, StatusRange, TlsProbe,
+};
+use crate::model::dialogue::{Dialogue, InlineAction, LoadQuery};
 
 /// NetScaler's built-in monitors: name, kind, and whether they speak TLS.
 const BUILTIN: [(&str, &str, bool); 27] = [
@@ -55,23 +59,20 @@ pub fn all(cx: &mut Context<'_>) -> Vec<Monitor> {
             continue;
         }
         let object = Object::new(table, cx.defaults("monitor"), section.key(name), place);
-        monitors.push(monitor(cx.report, &object, name));
+        monitors.push(monitor(cx, &object, name));
     }
     monitors.sort_by(|a, b| a.name.cmp(&b.name));
     monitors
 }
 
+/// `[monitors] scripts`
+pub fn scripts(cx: &mut Context<'_>) -> Option<crate::model::id::Name> {
+    Some(cx.section_table("monitors")?.get("scripts")?.text()?.into())
+}
+
 /// NetScaler's defaults: 5 s, 2 s, 3 failures, 1 success, 30 s while down.
 fn netscaler_schedule() -> Schedule {
-    Schedule {
-        interval: Duration::from_secs(5),
-        timeout: Duration::from_secs(2),
-        rise: 1,
-        fall: 3,
-        fall_among: None,
-        down_time: Some(Duration::from_secs(30)),
-        reverse: false,
-    }
+    Schedule { rise: 1, fall: 3, down_time: Some(Duration::from_secs(30)), ..Schedule::default() }
 }
 
 /// Built-in monitors keep NetScaler's values: they cannot be changed, and `[defaults.monitor]` is for one's own.
@@ -101,44 +102,65 @@ fn builtin((name, kind, secure): &(&str, &str, bool)) -> Monitor {
         "HTTP-ECV" => MonitorKind::HttpEcv { request: request("GET"), expect: expect(vec![StatusRange::one(200)]) },
         "TCP-ECV" => MonitorKind::TcpEcv { send: Vec::new(), receive: Vec::new(), trofs: None },
         "UDP-ECV" => MonitorKind::UdpEcv { send: Vec::new(), receive: Vec::new() },
-        "DNS" => MonitorKind::Dns { query: ".".into(), qtype: DnsType::Soa, expect: Vec::new() },
+        "DNS" => MonitorKind::Dns { tcp: false, query: ".".into(), qtype: DnsType::Soa, expect: Vec::new() },
+        "HTTP2" => MonitorKind::Http2 { request: request("HEAD"), expect: expect(vec![StatusRange::one(200)]) },
+        "FTP" => MonitorKind::Dialogue(Dialogue::Ftp { login: None, file: None }),
+        "MQTT" => MonitorKind::Dialogue(Dialogue::Mqtt { login: None, client_id: None }),
         other => MonitorKind::Unavailable { kind: other.into() },
     };
-    Monitor { name: (*name).into(), builtin: true, kind, schedule, secure: *secure, dest_ip: None, dest_port: None }
+    Monitor {
+        name: (*name).into(),
+        builtin: true,
+        kind,
+        schedule,
+        enabled: true,
+        // NetScaler's `secure` monitors do not verify the certificate.
+        tls: secure.then_some(TlsProbe { server_name: None, verify: false }),
+        dest_ip: None,
+        dest_port: None,
+    }
 }
 
 fn expect(status: Vec<StatusRange>) -> HttpExpect {
     HttpExpect { status, headers: Vec::new(), body: None, trofs_code: None, trofs_body: None }
 }
 
-fn monitor(report: &mut Report, object: &Object<'_>, name: &str) -> Monitor {
+fn monitor(cx: &mut Context<'_>, object: &Object<'_>, name: &str) -> Monitor {
     let word = object.text("type").unwrap_or("TCP");
-    let own = monitor_kind_keys(word);
-    let of_kinds = ["HTTP-ECV", "TCP-ECV", "HTTP", "DNS"].into_iter().flat_map(monitor_kind_keys);
-    let mut meaningless: Vec<&str> = of_kinds.copied().filter(|key| !own.contains(key)).collect();
-    meaningless.dedup();
-    let because = if monitor_kinds().contains(&word) {
+    let meaningless: Vec<&str> = keys_of_kinds().filter(|key| !kind_has_key(word, key)).collect();
+    let because = if is_probed(word) {
         format!("for a monitor of type {word}")
     } else {
         format!("in this build, which stores monitors of type {word} and does not probe them")
     };
-    object.only(report, &meaningless, &because);
+    object.only(cx.report, &meaningless, &because);
 
-    let schedule = schedule(report, object);
-    let kind = kind(report, object, word);
+    let schedule = schedule(cx.report, object);
+    let kind = kind(cx, object, word);
     Monitor {
         name: name.into(),
         builtin: false,
         kind,
         schedule,
-        secure: own.contains(&"secure") && object.bool("secure").unwrap_or(false),
+        enabled: object.text("state") != Some("DISABLED"),
+        tls: if kind_has_key(word, "secure") { tls(cx.report, object) } else { None },
         dest_ip: object.ip("dest_ip"),
         dest_port: object.int("dest_port"),
     }
 }
 
+/// `secure`, and how the certificate is looked at. NetScaler's `secure` monitors do not verify it.
+fn tls(report: &mut Report, object: &Object<'_>) -> Option<TlsProbe> {
+    if object.bool("secure") != Some(true) {
+        object.only(report, &["verify", "server_name"], "for a monitor that is not `secure`");
+        return None;
+    }
+    Some(TlsProbe { server_name: object.name("server_name"), verify: object.bool("verify").unwrap_or(false) })
+}
+
 fn schedule(report: &mut Report, object: &Object<'_>) -> Schedule {
     let base = netscaler_schedule();
+    let deviation = object.duration("deviation").filter(|deviation| !deviation.is_zero());
     let schedule = Schedule {
         interval: object.duration("interval").unwrap_or(base.interval),
         timeout: object.duration("response_timeout").unwrap_or(base.timeout),
@@ -147,8 +169,18 @@ fn schedule(report: &mut Report, object: &Object<'_>) -> Schedule {
         fall_among: object.int("failure_retries").filter(|&m| m > 0),
         down_time: object.duration("down_time").or(base.down_time),
         reverse: object.bool("reverse").unwrap_or(false),
+        timeout_threshold: object.int("response_timeout_threshold").unwrap_or(0),
+        alert_after: object.int("alert_retries").unwrap_or(0),
+        learn: object.bool("lrtm").unwrap_or(false) || deviation.is_some(),
+        deviation,
     };
     check_schedule(report, object, &schedule, "response_timeout", "failure_retries", "retries");
+    if deviation.is_some() && object.bool("lrtm") == Some(false) {
+        object.wrong(report, "deviation", "needs the learned average; leave `lrtm` out, or set it to true");
+    }
+    if deviation.is_some_and(|deviation| deviation >= schedule.timeout) {
+        object.wrong(report, "deviation", "must be less than `response_timeout`, which ends every sample");
+    }
     schedule
 }
 
@@ -175,14 +207,19 @@ pub fn check_schedule(
     }
 }
 
-fn kind(report: &mut Report, object: &Object<'_>, word: &str) -> MonitorKind {
+fn kind(cx: &mut Context<'_>, object: &Object<'_>, word: &str) -> MonitorKind {
+    let report = &mut *cx.report;
     match word {
         "PING" => MonitorKind::Ping,
         "TCP" => MonitorKind::Tcp,
-        "HTTP" => {
+        "HTTP" | "HTTP2" | "HTTP-INLINE" => {
             let request = request(report, object, "request", "HEAD /");
-            let status = object.statuses("response_codes").unwrap_or_else(|| vec![StatusRange::one(200)]);
-            MonitorKind::Http { request, expect: http_expect(object, status, None, None) }
+            let expect = http_expect(object, statuses(object), None, None);
+            match word {
+                "HTTP" => MonitorKind::Http { request, expect },
+                "HTTP2" => MonitorKind::Http2 { request, expect },
+                _ => MonitorKind::HttpInline { request, expect, action: action(object) },
+            }
         }
         "HTTP-ECV" => {
             let request = request(report, object, "send", "GET /");
@@ -202,16 +239,47 @@ fn kind(report: &mut Report, object: &Object<'_>, word: &str) -> MonitorKind {
         "UDP-ECV" => {
             MonitorKind::UdpEcv { send: bytes(report, object, "send"), receive: bytes(report, object, "receive") }
         }
-        "DNS" => {
+        "DNS" | "DNS-TCP" => {
             object.require(report, "query");
             MonitorKind::Dns {
+                tcp: word == "DNS-TCP",
                 query: object.text("query").unwrap_or(".").to_owned(),
                 qtype: object.text("query_type").map_or(DnsType::A, dns_type),
                 expect: object.items("ip_address").iter().filter_map(|n| values::ip(n.text()?).ok()).collect(),
             }
         }
-        other => MonitorKind::Unavailable { kind: other.into() },
+        "LOAD" => MonitorKind::Load(LoadQuery {
+            request: request(report, object, "request", "GET /"),
+            status: statuses(object),
+            pointer: pointer(report, object),
+            threshold: object.int("load_threshold"),
+        }),
+        "USER" => MonitorKind::User(dialogue::script(cx, object)),
+        other => match dialogue::dialogue(cx, object, other) {
+            Some(dialogue) => MonitorKind::Dialogue(dialogue),
+            None => MonitorKind::Unavailable { kind: other.into() },
+        },
     }
+}
+
+fn statuses(object: &Object<'_>) -> Vec<StatusRange> {
+    object.statuses("response_codes").unwrap_or_else(|| vec![StatusRange::one(200)])
+}
+
+fn action(object: &Object<'_>) -> InlineAction {
+    match object.text("action") {
+        Some("NONE") => InlineAction::None,
+        Some("LOG") => InlineAction::Log,
+        _ => InlineAction::Down,
+    }
+}
+
+fn pointer(report: &mut Report, object: &Object<'_>) -> Option<crate::model::id::Name> {
+    let pointer = object.name("json_pointer")?;
+    if !pointer.starts_with('/') {
+        object.wrong(report, "json_pointer", format!("`{pointer}` is not a JSON pointer such as `/load`"));
+    }
+    Some(pointer)
 }
 
 fn http_expect(

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use super::Context;
 use super::object::Object;
-use crate::config::document::{Node, Path, Place, Table, Value};
+use super::{Context, binding};
+use crate::config::document::{Node, Path, Place, Value};
 use crate::config::values;
-use crate::model::check::{Host, Monitor, MonitorKind};
-use crate::model::id::{CheckId, GroupId, MonitorId, Name, ServerId, ServiceId};
-use crate::model::service::{GroupMember, MonitorBinding, Protocol, Server, Service, ServiceGroup, ServiceSettings};
+use crate::model::check::{Host, Monitor};
+use crate::model::id::{GroupId, Name, ServerId, ServiceId};
+use crate::model::service::{GroupMember, Protocol, Server, Service, ServiceGroup, ServiceSettings};
 
 /// Services with the members of groups among them, and the groups.
 pub struct Services {
@@ -41,6 +41,9 @@ pub fn all(cx: &mut Context<'_>, servers: &[Server], monitors: &[Monitor]) -> Se
     for (name, place, table) in cx.section("service_group") {
         let object = Object::new(table, cx.defaults("service"), section.key(name), place);
         groups.push(group(cx, &object, name, servers, monitors, &mut services));
+    }
+    for service in &mut services {
+        service.monitors = binding::in_force(cx, &service.name, &service.settings, monitors);
     }
     services.sort_by(|a, b| a.name.cmp(&b.name));
     groups.sort_by(|a, b| a.name.cmp(&b.name));
@@ -90,7 +93,7 @@ fn service(
     settings: ServiceSettings,
 ) -> Service {
     let (server, host, port) = endpoint(cx, object, servers);
-    let monitors = bindings(cx, &name, &settings);
+    let monitors = Vec::new();
     Service { name, group, server, host, port, settings, custom_server_id: None, hash_id: None, monitors }
 }
 
@@ -159,7 +162,7 @@ fn settings(cx: &mut Context<'_>, object: &Object<'_>, monitors: &[Monitor]) -> 
         }
     }
     let settings = ServiceSettings {
-        monitors: bound(cx, object, monitors),
+        monitors: binding::bound(cx, object, monitors),
         health_monitor: object.bool("health_monitor").unwrap_or(true),
         monitor_threshold: object.int("mon_threshold").unwrap_or(0),
         max_client: object.int("max_client").unwrap_or(0),
@@ -169,7 +172,8 @@ fn settings(cx: &mut Context<'_>, object: &Object<'_>, monitors: &[Monitor]) -> 
         connect_timeout: object.duration("connect_timeout").unwrap_or(Duration::from_secs(3)),
         ..ServiceSettings::new(protocol)
     };
-    let weights: u32 = settings.monitors.iter().map(|(_, weight)| weight).sum::<u32>().max(1);
+    let counted = settings.monitors.iter().filter(|bound| !bound.passive);
+    let weights: u32 = counted.map(|bound| bound.weight).sum::<u32>().max(1);
     if settings.monitor_threshold > weights {
         let why = format!("{} is more than the monitors weigh together ({weights})", settings.monitor_threshold);
         object.wrong(cx.report, "mon_threshold", why);
@@ -190,74 +194,6 @@ pub fn weighted<'d>(object: &Object<'d>, key: &str) -> Vec<(&'d str, Place, u32)
     }
 }
 
-fn weight(node: &Node) -> u32 {
+pub fn weight(node: &Node) -> u32 {
     values::integer(node, 1, 100).map_or(1, |weight| weight as u32)
-}
-
-fn bound(cx: &mut Context<'_>, object: &Object<'_>, monitors: &[Monitor]) -> Vec<(MonitorId, u32)> {
-    let path = object.path.key("monitors");
-    let mut bound: Vec<(MonitorId, u32)> = Vec::new();
-    let mut draining: Option<&str> = None;
-    for (name, place, weight) in weighted(object, "monitors") {
-        let Some(id) = cx.names.monitors.find(cx.report, name, place, path) else { continue };
-        let Some(monitor) = monitors.get(id) else { continue };
-        if monitor.builtin && name.ends_with("-default") {
-            let why = format!("{path}: `{name}` is bound where no other monitor is; leave the list empty");
-            cx.report.error(place, path, why);
-            continue;
-        }
-        if bound.iter().any(|(other, _)| other.index() == id) {
-            cx.report.error(place, path, format!("{path}: `{name}` stands twice"));
-            continue;
-        }
-        if drains(&monitor.kind) {
-            if let Some(other) = draining {
-                let why = format!("{path}: `{other}` and `{name}` both drain a service; at most one monitor may");
-                cx.report.error(place, path, why);
-            }
-            draining = Some(name);
-        }
-        bound.push((MonitorId::from_index(id), weight));
-    }
-    bound
-}
-
-fn drains(kind: &MonitorKind) -> bool {
-    match kind {
-        MonitorKind::Http { expect, .. } | MonitorKind::HttpEcv { expect, .. } => {
-            expect.trofs_code.is_some() || expect.trofs_body.is_some()
-        }
-        MonitorKind::TcpEcv { trofs, .. } => trofs.is_some(),
-        _ => false,
-    }
-}
-
-/// The monitors in force: those bound, or the default of the type. None where health monitoring is off.
-fn bindings(cx: &Context<'_>, service: &str, settings: &ServiceSettings) -> Vec<MonitorBinding> {
-    if !settings.health_monitor {
-        return Vec::new();
-    }
-    let mut bound = settings.monitors.clone();
-    if bound.is_empty() {
-        // Both types of this build run over TCP.
-        bound.extend(cx.names.monitors.id(DEFAULT_MONITOR).map(|id| (MonitorId::from_index(id), 1)));
-    }
-    let binding = |(monitor, weight): (MonitorId, u32)| {
-        let name = super::check::instance_name(service, cx.names.monitors.name(monitor.index())?);
-        let check = cx.names.checks.id(&name)?;
-        Some(MonitorBinding { monitor, check: CheckId::from_index(check), weight })
-    };
-    bound.into_iter().filter_map(binding).collect()
-}
-
-/// Bound to services of TCP-like types that name no monitor.
-pub const DEFAULT_MONITOR: &str = "tcp-default";
-
-/// The names of the monitors that a service's or group's table binds, for collecting the names of checks.
-pub fn monitor_names<'d>(table: &'d Table, defaults: Option<&'d Table>) -> Vec<&'d str> {
-    let object = Object::new(table, defaults, Path::Root, Place::default());
-    if object.bool("health_monitor") == Some(false) {
-        return Vec::new();
-    }
-    weighted(&object, "monitors").into_iter().map(|(name, ..)| name).collect()
 }

@@ -3,6 +3,8 @@
 use super::{HEADERS, Key, Kind, MINUTE, NAMES, SECOND, Schema, Words, aliased, key, required, schema};
 
 const WEIGHT: Kind = Kind::Int(1, 100);
+/// The weight alone, or everything about the binding.
+const BOUND: Kind = Kind::OneOf(&[WEIGHT, Kind::Table(&super::monitor::BINDING)]);
 pub(super) const PORT: Kind = Kind::Int(1, 65_535);
 
 pub(super) static SERVER: Schema = Schema {
@@ -47,7 +49,7 @@ macro_rules! service_keys {
         &[
             $($own,)*
             key("type", Kind::Word(&PROTOCOLS)),
-            key("monitors", Kind::OneOf(&[NAMES, Kind::Map(&WEIGHT)])),
+            key("monitors", Kind::OneOf(&[NAMES, Kind::Map(&BOUND)])),
             key("health_monitor", Kind::Bool),
             aliased("mon_threshold", &["monitor_threshold"], Kind::Int(0, 65_535)),
             key("max_client", Kind::Int(0, 4_294_967_294)),

@@ -1,5 +1,6 @@
 //! Keys of the GTM: checks, scenarios, data centres, zones.
 
+use super::monitor::with_dialogue_keys;
 use super::{
     DAY, HEADERS, HOUR, Kind, NAMES, SECOND, SECRET, STATUSES, Schema, TTL, Words, YEAR, aliased, key, required,
     schema, words,
@@ -10,7 +11,34 @@ pub(super) const CONDITION: Kind = Kind::OneOf(&[Kind::List(&NAMES), Kind::Map(&
 
 const HOLD: Kind = Kind::Duration(0, YEAR);
 
-static CHECK_WORDS: Words = words(&["HTTP", "HTTPS", "TCP", "PING", "DNS", "TCP-ECV", "UDP-ECV"]);
+static CHECK_WORDS: Words = words(&[
+    "HTTP",
+    "HTTPS",
+    "HTTP2",
+    "TCP",
+    "PING",
+    "DNS",
+    "DNS-TCP",
+    "TCP-ECV",
+    "UDP-ECV",
+    "FTP",
+    "FTPS",
+    "FTP-EXTENDED",
+    "SMTP",
+    "POP3",
+    "NNTP",
+    "LDAP",
+    "LDAPS",
+    "RADIUS",
+    "RADIUS_ACCOUNTING",
+    "MYSQL",
+    "MYSQL-ECV",
+    "POSTGRESQL",
+    "REDIS",
+    "MQTT",
+    "GRPC",
+    "USER",
+]);
 static DNS_TYPES: Words = words(&["A", "AAAA", "NS", "SOA", "TXT", "MX", "CNAME", "SRV", "PTR"]);
 
 macro_rules! schedule_keys {
@@ -28,7 +56,8 @@ macro_rules! schedule_keys {
 }
 
 pub(super) static CHECK: Schema = Schema {
-    keys: schedule_keys!(
+    keys: with_dialogue_keys!(
+        schedule_keys,
         required("type", Kind::Word(&CHECK_WORDS)),
         key("reverse", Kind::Bool),
         key("url", Kind::Name),
@@ -44,7 +73,7 @@ pub(super) static CHECK: Schema = Schema {
         key("query_type", Kind::Word(&DNS_TYPES)),
         key("expect", Kind::Table(&EXPECT)),
     ),
-    later: &["sql", "dsn", "command", "script", "from", "region", "about"],
+    later: &["dsn", "command", "from", "region", "about"],
 };
 pub(super) static CHECK_DEFAULTS: Schema = schema(schedule_keys!());
 

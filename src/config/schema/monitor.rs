@@ -1,14 +1,53 @@
-//! Keys of monitors: NetScaler's parameters with its ranges.
+//! Keys of monitors: NetScaler's parameters with its ranges; and which kind has which.
 
 use super::adc::PORT;
-use super::{HEADERS, Kind, SECOND, STATUSES, Schema, Words, aliased, key, required, words};
+use super::{
+    HEADERS, HOUR, Kind, NAMES, SECOND, SECRET, STATUSES, Schema, Words, aliased, key, required, schema, words,
+};
 
 /// NetScaler's upper bound of `interval`: 20 940 s; of `resptimeout` and `downTime` one second less.
 const INTERVAL: Kind = Kind::Duration(20, 20_940 * SECOND);
 const PROBE_TIMEOUT: Kind = Kind::Duration(1, 20_939 * SECOND);
 const DOWN_TIME: Kind = Kind::Duration(20, 20_939 * SECOND);
-/// Monitors that this build probes, then those that it stores and reports as unknown.
-const MONITOR_KINDS: [&str; 7] = ["PING", "TCP", "HTTP", "TCP-ECV", "HTTP-ECV", "UDP-ECV", "DNS"];
+
+/// Keys of several kinds that not all of them have.
+const HTTP_KEYS: &[&str] = &["request", "response_codes", "custom_headers"];
+const TLS_KEYS: &[&str] = &["secure", "verify", "server_name"];
+const LOGIN_KEYS: &[&str] = &["user_name", "password"];
+const SQL_KEYS: &[&str] = &["database", "sql_query", "sql_expect"];
+
+/// A kind of monitor that this build probes, and the groups of keys that it has beside those of all kinds.
+type KindKeys = (&'static str, &'static [&'static [&'static str]]);
+
+const KINDS: &[KindKeys] = &[
+    ("PING", &[]),
+    ("TCP", &[TLS_KEYS]),
+    ("HTTP", &[TLS_KEYS, HTTP_KEYS, &["trofs_code"]]),
+    ("HTTP2", &[TLS_KEYS, HTTP_KEYS, &["trofs_code"]]),
+    ("HTTP-INLINE", &[TLS_KEYS, HTTP_KEYS, &["action"]]),
+    ("TCP-ECV", &[TLS_KEYS, &["send", "receive", "trofs_string"]]),
+    ("HTTP-ECV", &[TLS_KEYS, &["send", "receive", "response_codes", "custom_headers", "trofs_code", "trofs_string"]]),
+    ("UDP-ECV", &[&["send", "receive"]]),
+    ("DNS", &[&["query", "query_type", "ip_address"]]),
+    ("DNS-TCP", &[&["query", "query_type", "ip_address"]]),
+    ("FTP", &[TLS_KEYS, LOGIN_KEYS]),
+    ("FTP-EXTENDED", &[TLS_KEYS, LOGIN_KEYS, &["file_name"]]),
+    ("SMTP", &[TLS_KEYS]),
+    ("POP3", &[TLS_KEYS, LOGIN_KEYS]),
+    ("NNTP", &[TLS_KEYS, &["group"]]),
+    ("LDAP", &[TLS_KEYS, &["bind_dn", "password", "base_dn", "filter", "attribute"]]),
+    ("RADIUS", &[LOGIN_KEYS, &["rad_key", "rad_nas_ip", "rad_codes"]]),
+    ("RADIUS_ACCOUNTING", &[&["user_name", "rad_key", "rad_nas_ip"]]),
+    ("MYSQL", &[TLS_KEYS, LOGIN_KEYS, SQL_KEYS]),
+    ("MYSQL-ECV", &[TLS_KEYS, LOGIN_KEYS, SQL_KEYS]),
+    ("POSTGRESQL", &[TLS_KEYS, LOGIN_KEYS, SQL_KEYS]),
+    ("REDIS", &[TLS_KEYS, LOGIN_KEYS]),
+    ("MQTT", &[TLS_KEYS, LOGIN_KEYS, &["mqtt_client_identifier"]]),
+    ("GRPC", &[TLS_KEYS, &["grpc_service_name"]]),
+    ("LOAD", &[TLS_KEYS, HTTP_KEYS, &["json_pointer", "load_threshold"]]),
+    ("USER", &[&["script_name", "script_args", "environment", "memory", "cpu_time", "file_size", "open_files"]]),
+];
+
 static MONITOR_WORDS: Words = words(&[
     "PING",
     "TCP",
@@ -37,6 +76,8 @@ static MONITOR_WORDS: Words = words(&[
     "MYSQL-ECV",
     "MSSQL-ECV",
     "ORACLE-ECV",
+    "POSTGRESQL",
+    "REDIS",
     "LDAP",
     "POP3",
     "RTSP",
@@ -63,23 +104,82 @@ static MONITOR_WORDS: Words = words(&[
     "GRPC",
 ]);
 
+static STATE_WORDS: Words = words(&["ENABLED", "DISABLED"]);
+static ACTION_WORDS: Words = words(&["NONE", "LOG", "DOWN"]);
+
+/// `monitors = { page = { weight = 2, state = "DISABLED", passive = true } }`
+pub(super) static BINDING: Schema = schema(&[
+    key("weight", Kind::Int(1, 100)),
+    aliased("state", &["mon_state"], Kind::Word(&STATE_WORDS)),
+    key("passive", Kind::Bool),
+]);
+
+/// `[monitors]`
+pub(super) static MONITORS: Schema = schema(&[key("scripts", Kind::Name)]);
+
+/// Hands `$list` its own keys and those of application protocols and scripts, which monitors and checks share.
+macro_rules! with_dialogue_keys {
+    ($list:ident, $($own:expr),* $(,)?) => {
+        $list!(
+            $($own,)*
+            aliased("user_name", &["username", "user"], Kind::Name),
+            key("password", Kind::Table(&SECRET)),
+            key("database", Kind::Name),
+            aliased("sql_query", &["sql"], Kind::Name),
+            key("sql_expect", Kind::Text),
+            key("base_dn", Kind::Name),
+            key("bind_dn", Kind::Name),
+            key("filter", Kind::Name),
+            key("attribute", Kind::Name),
+            aliased("rad_key", &["radkey"], Kind::Table(&SECRET)),
+            aliased("rad_nas_ip", &["radnasip"], Kind::Ip),
+            key("rad_codes", Kind::OneOf(&[Kind::List(&Kind::Int(1, 255)), Kind::Int(1, 255)])),
+            aliased("file_name", &["filename"], Kind::Name),
+            key("group", Kind::Name),
+            aliased("mqtt_client_identifier", &["client_id"], Kind::Name),
+            aliased("grpc_service_name", &["grpc_service"], Kind::Text),
+            aliased("script_name", &["script", "scriptname"], Kind::Name),
+            aliased("script_args", &["scriptargs"], Kind::OneOf(&[NAMES, Kind::Text])),
+            key("environment", Kind::Map(&Kind::OneOf(&[Kind::Table(&SECRET), Kind::Text]))),
+            key("memory", Kind::Size(16 << 20, 1 << 40)),
+            key("cpu_time", Kind::Duration(SECOND, HOUR)),
+            key("file_size", Kind::Size(0, 1 << 40)),
+            key("open_files", Kind::Int(8, 65_536)),
+        )
+    };
+}
+pub(super) use with_dialogue_keys;
+
+macro_rules! plain_list {
+    ($($key:expr),* $(,)?) => { &[$($key),*] };
+}
+
 macro_rules! monitor_keys {
     ($type:expr) => {
-        &[
+        with_dialogue_keys!(
+            plain_list,
             $type,
             key("interval", INTERVAL),
             aliased("response_timeout", &["resp_timeout", "resptimeout"], PROBE_TIMEOUT),
+            aliased("response_timeout_threshold", &["resp_timeout_thresh", "resptimeoutthresh"], Kind::Int(0, 100)),
             key("retries", Kind::Int(1, 127)),
             key("failure_retries", Kind::Int(0, 126)),
+            key("alert_retries", Kind::Int(0, 32)),
             key("success_retries", Kind::Int(1, 127)),
             aliased("down_time", &["downtime"], DOWN_TIME),
+            key("deviation", Kind::Duration(0, 20_939 * SECOND)),
+            key("lrtm", Kind::Bool),
+            key("state", Kind::Word(&STATE_WORDS)),
             key("reverse", Kind::Bool),
             key("secure", Kind::Bool),
+            key("verify", Kind::Bool),
+            aliased("server_name", &["sni", "common_name"], Kind::Name),
             key("dest_ip", Kind::Ip),
             key("dest_port", PORT),
             aliased("request", &["http_request"], Kind::Name),
             aliased("response_codes", &["resp_codes", "resp_code"], Kind::OneOf(&[STATUSES, Kind::Status])),
             key("custom_headers", Kind::OneOf(&[HEADERS, Kind::Text])),
+            key("action", Kind::Word(&ACTION_WORDS)),
             key("trofs_code", Kind::Int(100, 599)),
             key("trofs_string", Kind::Name),
             key("send", Kind::Text),
@@ -87,37 +187,37 @@ macro_rules! monitor_keys {
             key("query", Kind::Name),
             key("query_type", Kind::Word(&DNS_TYPES)),
             key("ip_address", Kind::OneOf(&[Kind::List(&Kind::Ip), Kind::Ip])),
-        ]
+            key("json_pointer", Kind::Text),
+            aliased("load_threshold", &["metric_threshold"], Kind::Int(0, 4_294_967_295)),
+        )
     };
 }
 
 const MONITOR_LATER: &[&str] = &[
-    "deviation",
-    "resp_timeout_thresh",
-    "alert_retries",
-    "lrtm",
-    "state",
     "transparent",
-    "action",
-    "script_name",
-    "script_args",
-    "user_name",
-    "password",
-    "database",
-    "sql_query",
     "eval_rule",
     "tos",
+    "tos_id",
     "dispatcher_ip",
+    "dispatcher_port",
     "net_profile",
     "ssl_profile",
     "domain",
-    "base_dn",
-    "bind_dn",
-    "filter",
-    "attribute",
+    "ip_tunnel",
     "snmp_oid",
     "snmp_community",
-    "rad_key",
+    "snmp_version",
+    "snmp_threshold",
+    "rtsp_request",
+    "sip_method",
+    "sip_uri",
+    "max_forwards",
+    "logon_point_name",
+    "secondary_password",
+    "mqtt_version",
+    "grpc_health_check",
+    "grpc_status_code",
+    "respcode_pattern",
 ];
 
 static DNS_TYPES: Words = words(&["A", "AAAA", "NS", "SOA", "TXT", "MX", "CNAME", "SRV", "PTR", "Address", "Zone"]);
@@ -127,20 +227,21 @@ pub(super) static MONITOR: Schema =
 pub(super) static MONITOR_DEFAULTS: Schema =
     Schema { keys: monitor_keys!(key("type", Kind::Word(&MONITOR_WORDS))), later: MONITOR_LATER };
 
-/// The kinds of monitors that this build probes.
-pub fn monitor_kinds() -> &'static [&'static str] {
-    &MONITOR_KINDS
+/// Whether this build probes monitors of this kind.
+pub fn is_probed(kind: &str) -> bool {
+    KINDS.iter().any(|(word, _)| *word == kind)
 }
 
-/// Keys that a kind of monitor has beside those of all kinds.
-pub fn monitor_kind_keys(kind: &str) -> &'static [&'static str] {
-    match kind {
-        "TCP" => &["secure"],
-        "HTTP" => &["secure", "request", "response_codes", "custom_headers", "trofs_code"],
-        "HTTP-ECV" => &["secure", "send", "receive", "response_codes", "custom_headers", "trofs_code", "trofs_string"],
-        "TCP-ECV" => &["secure", "send", "receive", "trofs_string"],
-        "UDP-ECV" => &["send", "receive"],
-        "DNS" => &["query", "query_type", "ip_address"],
-        _ => &[],
-    }
+/// Whether a kind of monitor has a key that not all kinds have.
+pub fn kind_has_key(kind: &str, key: &str) -> bool {
+    let of_kind = KINDS.iter().find(|(word, _)| *word == kind);
+    of_kind.is_some_and(|(_, groups)| groups.iter().any(|keys| keys.contains(&key)))
+}
+
+/// Every key that only some kinds have.
+pub fn keys_of_kinds() -> impl Iterator<Item = &'static str> {
+    let mut keys: Vec<&str> = KINDS.iter().flat_map(|(_, groups)| groups.iter().copied().flatten()).copied().collect();
+    keys.sort_unstable();
+    keys.dedup();
+    keys.into_iter()
 }

@@ -23,7 +23,7 @@ use crate::control::apply::{Against, Prepared, prepare};
 use crate::control::command::{Command, Done, Expiry, Note, Refusal};
 use crate::control::journal::saved::{decode_command, encode_command};
 use crate::control::store::{Batch, Intent};
-use crate::model::event::{AdminIntent, Observation};
+use crate::model::event::{AdminIntent, AdminTarget, Observation};
 use crate::model::id::{Name, ServiceId};
 use crate::model::time::{Now, Tick};
 
@@ -147,7 +147,7 @@ impl Core {
 
     fn wait_for_effects(&mut self, now: Now, promised: Promised, carried: Prepared) {
         let drain = match &promised.command {
-            Command::Disable { wait: Some(wait), .. } => {
+            Command::Disable { wait: Some(wait), .. } if !carried.services.is_empty() => {
                 let model = self.engine.model();
                 let names = carried.services.iter().map(|&s| Name::clone(&model.service(s).name)).collect();
                 Some((names, now.tick + (*wait).min(WAIT_MOST)))
@@ -199,6 +199,12 @@ impl Core {
             }
         }
         self.step(now, Step::Admin { act: prepared.act.clone(), intent: prepared.intent.clone() });
+        use AdminTarget::Check;
+        if let AdminIntent::Disable { target: Check(_), .. } | AdminIntent::Enable { target: Check(_) } =
+            prepared.intent
+        {
+            self.tell_traffic();
+        }
         Ok(prepared)
     }
 

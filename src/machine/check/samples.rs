@@ -42,6 +42,11 @@ impl Default for Samples {
 }
 
 impl Samples {
+    /// As wide, and with nothing in it.
+    pub(super) fn emptied(self) -> Samples {
+        Samples { ring: VecDeque::new(), ..self }
+    }
+
     pub(super) fn keep(&mut self, measures: &[Measure]) {
         (self.keep_count, self.keep_span) = (SAMPLES_MIN, Duration::ZERO);
         for measure in measures {
@@ -101,6 +106,11 @@ impl Default for Changes {
 }
 
 impl Changes {
+    /// As wide, and with nothing in it.
+    pub(super) fn emptied(self) -> Changes {
+        Changes { ring: VecDeque::new(), ..self }
+    }
+
     /// The last `fewer_than` changes are enough to know whether there were fewer.
     pub(super) fn keep(&mut self, measures: &[Measure]) {
         let asked = measures.iter().filter_map(|measure| match *measure {

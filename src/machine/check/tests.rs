@@ -28,15 +28,7 @@ fn now(seconds: u64) -> Now {
 }
 
 fn schedule(rise: u32, fall: u32) -> Schedule {
-    Schedule {
-        interval: Duration::from_secs(5),
-        timeout: Duration::from_secs(2),
-        rise,
-        fall,
-        fall_among: None,
-        down_time: None,
-        reverse: false,
-    }
+    Schedule { interval: Duration::from_secs(5), timeout: Duration::from_secs(2), rise, fall, ..Schedule::default() }
 }
 
 /// Spreads latencies over 10, 20, … 50 ms, out of order.
@@ -112,6 +104,7 @@ fn compare(
     assert_eq!(check.clean_since(), oracle.clean_since(), "clean_since of {}", story());
     assert_eq!((check.view().state, check.view().trofs), (check.state(), check.trofs()), "view of {}", story());
     let expected = Observed {
+        notice: None,
         state_changed: before.state() != check.state(),
         trofs_changed: before.trofs() != check.trofs(),
         hold_restarted: before.state().is_true()

@@ -76,6 +76,9 @@ impl Engine {
             self.vservers[id.index()].disabled = true;
             self.dirty.vservers.insert(id);
         }
+        if let AdminTarget::Check(id) = target {
+            self.refresh_disabled(model, id, effects);
+        }
         for (service, level) in levels {
             self.services[service.index()].machine.disable(level, self.now.wall, deadline, graceful);
             self.dirty.services.insert(service);
@@ -89,10 +92,13 @@ impl Engine {
         if self.view.overrides.contains_key(&held) {
             self.put_override(held, None, effects);
         }
-        self.enabled_again(model, target);
+        self.enabled_again(model, target, effects);
     }
 
-    fn enabled_again(&mut self, model: &Model, target: AdminTarget) {
+    fn enabled_again(&mut self, model: &Model, target: AdminTarget, effects: &mut Vec<Effect>) {
+        if let AdminTarget::Check(id) = target {
+            self.refresh_disabled(model, id, effects);
+        }
         if let AdminTarget::Vserver(id) = target {
             self.vservers[id.index()].disabled = false;
             self.vservers[id.index()].held_down = false;
@@ -189,7 +195,7 @@ impl Engine {
         effects.push(Effect::Record(Record::Ended { object: key.object.clone(), what, why }));
         let name = &*key.object.name;
         match key.object.kind {
-            Kind::Check => {
+            Kind::Check if key.slot == Slot::Force => {
                 if let Some(id) = model.check_id(name) {
                     let observed = self.checks[id.index()].machine.force(self.now, None);
                     self.check_changed(id, observed.state_changed || observed.trofs_changed);
@@ -201,9 +207,9 @@ impl Engine {
                     self.dirty.services.insert(id);
                 }
             }
-            Kind::Service | Kind::ServiceGroup | Kind::Server | Kind::Vserver => {
+            Kind::Service | Kind::ServiceGroup | Kind::Server | Kind::Vserver | Kind::Check => {
                 if let Some(target) = target_of(&model, &key.object) {
-                    self.enabled_again(&model, target);
+                    self.enabled_again(&model, target, effects);
                 }
             }
             Kind::Switch => {
@@ -242,7 +248,7 @@ fn levels(model: &Model, target: AdminTarget) -> Vec<(ServiceId, Level)> {
             .filter(|(_, service)| service.server == Some(id))
             .map(|(i, _)| (ServiceId::from_index(i), Level::Server))
             .collect(),
-        AdminTarget::Vserver(_) => Vec::new(),
+        AdminTarget::Vserver(_) | AdminTarget::Check(_) => Vec::new(),
     }
 }
 
@@ -252,6 +258,7 @@ fn target_object(model: &Model, target: AdminTarget) -> ObjectRef {
         AdminTarget::Group(id) => ObjectRef::new(Kind::ServiceGroup, Name::clone(&model.groups[id.index()].name)),
         AdminTarget::Server(id) => ObjectRef::new(Kind::Server, Name::clone(&model.servers[id.index()].name)),
         AdminTarget::Vserver(id) => ObjectRef::new(Kind::Vserver, Name::clone(&model.vserver(id).name)),
+        AdminTarget::Check(id) => ObjectRef::new(Kind::Check, Name::clone(&model.check(id).name)),
     }
 }
 
@@ -262,6 +269,7 @@ fn target_of(model: &Model, object: &ObjectRef) -> Option<AdminTarget> {
         Kind::ServiceGroup => model.group_id(name).map(AdminTarget::Group),
         Kind::Server => model.server_id(name).map(AdminTarget::Server),
         Kind::Vserver => model.vserver_id(name).map(AdminTarget::Vserver),
-        Kind::Check | Kind::Scenario | Kind::Switch => None,
+        Kind::Check => model.check_id(name).map(AdminTarget::Check),
+        Kind::Scenario | Kind::Switch => None,
     }
 }

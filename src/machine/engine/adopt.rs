@@ -146,7 +146,14 @@ impl Engine {
             {
                 machine.force(self.now, Some(up));
             }
-            if rescheduled {
+            let off = self.is_disabled(model, id);
+            let back = !off && machine.view().disabled;
+            if off {
+                machine.disable(self.now);
+            } else if back {
+                machine.enable();
+            }
+            if (rescheduled || back) && !off {
                 due = due.min(self.now.tick + check.schedule.interval).max(self.now.tick);
                 effects.push(Effect::Probe { check: id, due });
             }

@@ -1,9 +1,14 @@
 //! Inputs: each only notes what it says and marks what must be looked at.
 
 use super::Engine;
+use crate::machine::check::{Notice, Observed};
 use crate::machine::{Effect, Input};
-use crate::model::event::{BoardRecord, GuardResult, Observation, Verdict};
-use crate::model::id::CheckId;
+use crate::model::Model;
+use crate::model::check::{Origin, Probe};
+use crate::model::dialogue::InlineAction;
+use crate::model::event::{BoardRecord, GuardResult, Observation, Record, Verdict};
+use crate::model::id::{CheckId, Kind, Name, ObjectRef};
+use crate::model::state::{OverrideKey, Slot};
 use crate::model::time::Tick;
 use crate::model::time::micros;
 
@@ -31,10 +36,66 @@ impl Engine {
         let model = std::sync::Arc::clone(self.model());
         let schedule = &model.check(id).schedule;
         let run = &mut self.checks[id.index()];
+        if run.machine.view().disabled {
+            // Under way when it was disabled.
+            return;
+        }
+        let joined = run.machine.view().joining;
         let observed = run.machine.observe(now, schedule, verdict);
+        let joined = joined && !run.machine.view().joining;
         run.due = run.machine.next_due(now.tick, run.due, schedule);
         effects.push(Effect::Probe { check: id, due: run.due });
-        self.check_changed(id, observed.state_changed || observed.trofs_changed);
+        self.check_changed(id, observed.state_changed || observed.trofs_changed || joined);
+        self.tell(&model, id, &observed, effects);
+    }
+
+    /// What a person should hear of a sample.
+    fn tell(&mut self, model: &Model, id: CheckId, observed: &Observed, effects: &mut Vec<Effect>) {
+        let check = model.check(id);
+        let view = &self.view.checks[id.index()];
+        let detail = view.last.as_ref().map_or("", |last| &*last.detail);
+        let logs = matches!(&check.probe, Probe::HttpInline { action: InlineAction::Log, .. });
+        let text = match observed.notice {
+            _ if logs && observed.state_changed && view.state.is_false() => format!("user traffic fails: {detail}"),
+            Some(Notice::Failing(count)) => format!("{count} samples in a row have failed: {detail}"),
+            Some(Notice::Slow) => {
+                let took = view.last.as_ref().map_or(0, |last| last.latency.as_millis());
+                let percent = check.schedule.timeout_threshold;
+                format!("an answer took {took} ms, more than {percent} % of the time-out")
+            }
+            None => return,
+        };
+        let object = ObjectRef::new(Kind::Check, Name::clone(&check.name));
+        effects.push(Effect::Record(Record::Warning { object, text: text.into() }));
+    }
+
+    /// Whether a check is neither probed nor counted follows from the configuration and from what people did.
+    pub(super) fn refresh_disabled(&mut self, model: &Model, id: CheckId, effects: &mut Vec<Effect>) {
+        let off = self.is_disabled(model, id);
+        let run = &mut self.checks[id.index()];
+        if run.machine.view().disabled == off {
+            return;
+        }
+        if off {
+            run.machine.disable(self.now);
+        } else {
+            run.machine.enable();
+            run.due = self.now.tick;
+            effects.push(Effect::Probe { check: id, due: run.due });
+        }
+        self.check_changed(id, true);
+    }
+
+    pub(super) fn is_disabled(&self, model: &Model, id: CheckId) -> bool {
+        let check = model.check(id);
+        let by_configuration = match &check.origin {
+            Origin::Monitor { service, .. } => {
+                model.service(*service).monitors.iter().any(|binding| binding.check == id && !binding.enabled)
+            }
+            Origin::User | Origin::Target { .. } => false,
+        };
+        let object = ObjectRef::new(Kind::Check, Name::clone(&check.name));
+        by_configuration || self.view.overrides.contains_key(&OverrideKey { object, slot: Slot::Admin })
     }
 
     /// Shows a check anew and passes it on to whoever depends on its state.

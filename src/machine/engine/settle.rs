@@ -59,12 +59,15 @@ impl Engine {
         let definition = model.service(id);
         self.services[id.index()].machine.advance(self.now.wall);
         if definition.settings.health_monitor {
-            let monitors: Vec<MonitorState> = definition
-                .monitors
-                .iter()
-                .map(|binding| {
-                    let check = &self.checks[binding.check.index()].machine;
-                    MonitorState { weight: binding.weight, state: check.state(), trofs: check.trofs() }
+            // Passive monitors are shown and decide nothing; disabled ones are not even probed.
+            let bound = definition.monitors.iter().filter(|binding| !binding.passive);
+            let counted = bound.map(|binding| (binding, &self.checks[binding.check.index()].machine));
+            let monitors: Vec<MonitorState> = counted
+                .filter(|(_, check)| !check.view().disabled && !check.view().joining)
+                .map(|(binding, check)| MonitorState {
+                    weight: binding.weight,
+                    state: check.state(),
+                    trofs: check.trofs(),
                 })
                 .collect();
             let (probe, trofs) = aggregate(&monitors, definition.settings.monitor_threshold);

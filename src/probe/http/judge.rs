@@ -17,13 +17,13 @@ const REGEX_SIZE_MAX: usize = 1 << 20;
 /// Most compiled regular expressions that are kept.
 const REGEXES_MAX: usize = 512;
 
-type Judgement = Result<Answer, String>;
+pub(in crate::probe) type Judgement = Result<Answer, String>;
 
 /// A regular expression, or why it cannot be used.
 type Compiled = Result<Regex, Arc<str>>;
 
 /// What the head decides without the body; `None` where the body has a say, or its completeness.
-pub(super) fn head_alone(head: &Head, expect: &HttpExpect) -> Option<Judgement> {
+pub(in crate::probe) fn head_alone(head: &Head, expect: &HttpExpect) -> Option<Judgement> {
     if expect.trofs_code == Some(head.status) {
         return Some(Ok(Answer::trofs(format!("{}, which asks to be drained", head.line()))));
     }
@@ -35,7 +35,7 @@ pub(super) fn head_alone(head: &Head, expect: &HttpExpect) -> Option<Judgement> 
 }
 
 /// The judgement of a complete answer.
-pub(super) fn whole(response: &Response, expect: &HttpExpect) -> Judgement {
+pub(in crate::probe) fn whole(response: &Response, expect: &HttpExpect) -> Judgement {
     let Some(head) = response.head() else {
         return Err("no answer".to_owned());
     };
@@ -126,7 +126,7 @@ fn compiled(pattern: &Name) -> Result<Regex, String> {
     entry.clone().map_err(|why| format!("the regular expression cannot be used: {why}"))
 }
 
-fn in_words(ranges: &[StatusRange]) -> String {
+pub(in crate::probe) fn in_words(ranges: &[StatusRange]) -> String {
     let words: Vec<String> = ranges
         .iter()
         .map(|range| match range.from == range.to {

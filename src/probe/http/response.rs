@@ -21,7 +21,7 @@ const CHUNK_FRAMING_MAX: usize = 512 * 1024;
 
 /// An answer, being read.
 #[derive(Debug)]
-pub(super) struct Response {
+pub(in crate::probe) struct Response {
     to_head_request: bool,
     /// How much of the body is kept; what follows is not read. Bytes.
     considered: usize,
@@ -36,7 +36,7 @@ pub(super) struct Response {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Head {
+pub(in crate::probe) struct Head {
     pub status: u16,
     /// Escaped for print; may be empty.
     pub reason: String,
@@ -87,7 +87,7 @@ type Step = Result<(), String>;
 // === impl Response ===
 
 impl Response {
-    pub(super) fn new(to_head_request: bool, considered: usize) -> Response {
+    pub(in crate::probe) fn new(to_head_request: bool, considered: usize) -> Response {
         Response {
             to_head_request,
             considered,
@@ -100,8 +100,14 @@ impl Response {
         }
     }
 
+    /// One that came by another framing (HTTP/2). `cut`: more body followed than was considered.
+    pub(in crate::probe) fn decoded(head: Head, body: Vec<u8>, cut: bool) -> Response {
+        let considered = body.len();
+        Response { state: State::Complete, head: Some(head), body, cut, ..Response::new(false, considered) }
+    }
+
     /// Takes bytes of the peer. An error ends the sample; it says in words what is wrong.
-    pub(super) fn push(&mut self, mut bytes: &[u8]) -> Step {
+    pub(in crate::probe) fn push(&mut self, mut bytes: &[u8]) -> Step {
         while !bytes.is_empty() && self.state != State::Complete {
             bytes = match self.state {
                 State::Head => self.push_head(bytes)?,
@@ -126,7 +132,7 @@ impl Response {
     }
 
     /// The peer closed the connection.
-    pub(super) fn end(&mut self) -> Step {
+    pub(in crate::probe) fn end(&mut self) -> Step {
         match self.state {
             State::UntilClose | State::Complete => {
                 self.state = State::Complete;
@@ -141,27 +147,27 @@ impl Response {
         }
     }
 
-    pub(super) fn is_complete(&self) -> bool {
+    pub(in crate::probe) fn is_complete(&self) -> bool {
         self.state == State::Complete
     }
 
     /// The head, once it is complete.
-    pub(super) fn head(&self) -> Option<&Head> {
+    pub(in crate::probe) fn head(&self) -> Option<&Head> {
         self.head.as_ref()
     }
 
     /// The body as far as it is considered and has come.
-    pub(super) fn body(&self) -> &[u8] {
+    pub(in crate::probe) fn body(&self) -> &[u8] {
         &self.body
     }
 
     /// Whether more body followed than is considered.
-    pub(super) fn is_cut(&self) -> bool {
+    pub(in crate::probe) fn is_cut(&self) -> bool {
         self.cut
     }
 
     /// What is still to come, for the detail of a time-out.
-    pub(super) fn missing(&self) -> String {
+    pub(in crate::probe) fn missing(&self) -> String {
         match self.state {
             State::Head if self.raw_head.is_empty() => "an answer".to_owned(),
             State::Head => "the end of the answer's head".to_owned(),
@@ -333,12 +339,12 @@ fn body_of(head: &Head, to_head_request: bool) -> Result<State, String> {
 
 impl Head {
     /// The values of all fields of this name.
-    pub(super) fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
+    pub(in crate::probe) fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
         self.fields.iter().filter(move |(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, value)| &value[..])
     }
 
     /// `200 OK`; without a reason `200`.
-    pub(super) fn line(&self) -> String {
+    pub(in crate::probe) fn line(&self) -> String {
         format!("{} {}", self.status, self.reason).trim_end().to_owned()
     }
 }

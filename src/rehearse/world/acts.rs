@@ -95,7 +95,8 @@ impl World {
             Kind::ServiceGroup => model.group_id(name).map(AdminTarget::Group),
             Kind::Server => model.server_id(name).map(AdminTarget::Server),
             Kind::Vserver => model.vserver_id(name).map(AdminTarget::Vserver),
-            Kind::Check | Kind::Scenario | Kind::Switch => None,
+            Kind::Check => model.check_id(name).map(AdminTarget::Check),
+            Kind::Scenario | Kind::Switch => None,
         }
     }
 
@@ -108,7 +109,7 @@ impl World {
                 let all = (0..model.services.len()).map(ServiceId::from_index);
                 all.filter(|service| model.service(*service).server == Some(id)).collect()
             }
-            AdminTarget::Vserver(_) => Vec::new(),
+            AdminTarget::Vserver(_) | AdminTarget::Check(_) => Vec::new(),
         }
     }
 }

@@ -123,8 +123,9 @@ impl World {
     }
 
     pub(super) fn decide_readiness(&mut self) {
-        let probed =
-            |view: &CheckView, probe: &Probe| view.last.is_some() || matches!(probe, Probe::Unavailable { .. });
+        let probed = |view: &CheckView, probe: &Probe| {
+            view.last.is_some() || view.disabled || matches!(probe, Probe::Unavailable { .. })
+        };
         let round_is_over = || {
             let model = self.model();
             self.view().checks.iter().zip(&model.checks).all(|(view, check)| probed(view, &check.probe))

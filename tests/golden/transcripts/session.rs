@@ -262,7 +262,7 @@ impl Session {
             let mut wrote = false;
             for output in outputs {
                 match output {
-                    Output::Probe { check, due } => {
+                    Output::Probe { check, due, .. } => {
                         self.probes.insert(Name::clone(&check.name), (due, check));
                     }
                     Output::Checks(names) => self.probes.retain(|name, _| names.contains(name)),

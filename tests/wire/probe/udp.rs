@@ -59,7 +59,7 @@ fn dns_answer(query: &[u8]) -> Vec<u8> {
 
 fn dns(target: Target, expect: &[&str]) -> Probe {
     let expect: Vec<IpAddr> = expect.iter().map(|ip| ip.parse().unwrap()).collect();
-    Probe::Dns { target, query: "www.example.test".to_owned(), qtype: DnsType::A, expect }
+    Probe::Dns { target, tcp: false, query: "www.example.test".to_owned(), qtype: DnsType::A, expect }
 }
 
 #[tokio::test]

@@ -65,6 +65,10 @@ pub(super) fn group(act_word: &'static str, arguments: &Arguments, body: Value) 
     }
 }
 
+pub(super) fn monitors(act: &'static str, arguments: &Arguments, body: Value) -> Request {
+    Request::Monitors { owner: first(arguments), monitor: arguments.positional(1).map(Into::into), act, body }
+}
+
 pub(super) fn note(arguments: &Arguments) -> Result<Value, String> {
     note_members(arguments).map(Value::Object)
 }

@@ -230,9 +230,7 @@ fn model() -> Model {
         timeout: Duration::from_millis(500),
         rise: 1,
         fall: 1,
-        fall_among: None,
-        down_time: None,
-        reverse: false,
+        ..Schedule::default()
     };
     let check = Check { name: "api".into(), origin: Origin::User, probe: Probe::Tcp { target }, schedule };
     let service = |name: &str| {

@@ -1,0 +1,60 @@
+//! Probes and traffic: what a sample tells traffic directly, and what traffic tells a sample.
+
+use std::sync::Arc;
+
+use super::{Core, Output};
+use crate::model::check::{Origin, Probe};
+use crate::model::event::{Outcome, Verdict};
+use crate::model::id::{CheckId, Name};
+use crate::model::time::Tick;
+
+// === impl Core ===
+
+impl Core {
+    pub(super) fn order_probe(&mut self, check: CheckId, due: Tick) {
+        let model = self.engine.model();
+        let traffic = match &model.check(check).origin {
+            Origin::Monitor { service, .. } if matches!(model.check(check).probe, Probe::HttpInline { .. }) => {
+                Some(self.registry.service(&model.service(*service).name))
+            }
+            _ => None,
+        };
+        let check = Arc::clone(&self.checks[check.index()]);
+        self.outputs.push(Output::Probe { check, due, traffic });
+    }
+
+    /// What a LOAD monitor heard goes to traffic directly: it is a figure, not a state.
+    pub(super) fn note_load(&mut self, check: CheckId, verdict: &Verdict) {
+        let model = self.engine.model();
+        let check = model.check(check);
+        if let (Probe::Load { .. }, Origin::Monitor { service, .. }) = (&check.probe, &check.origin)
+            && verdict.outcome != Outcome::Void
+        {
+            let name = Name::clone(&model.service(*service).name);
+            self.registry.service(&name).set_load(verdict.load);
+        }
+    }
+
+    /// What monitors want to know of traffic, and what traffic still hears of them: a load that nobody tells any more
+    /// is not known.
+    pub(super) fn tell_traffic(&mut self) {
+        let model = Arc::clone(self.engine.model());
+        for service in &model.services {
+            let live = self.registry.service(&service.name);
+            let bound = service.monitors.iter().map(|binding| binding.check.index());
+            let active = bound.filter(|&check| !self.engine.view().checks[check].disabled);
+            let (mut told, mut accepted) = (false, None);
+            for check in active {
+                match &self.checks[check].probe {
+                    Probe::Load { .. } => told = true,
+                    Probe::HttpInline { expect, .. } => accepted = Some(&*expect.status),
+                    _ => {}
+                }
+            }
+            if !told {
+                live.set_load(None);
+            }
+            live.answers.watch(accepted);
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! PostgreSQL, through tokio-postgres on our own connection: its SCRAM is worth a library, its sockets are not needed.
+//!
+//! Without a login the server is asked whether it speaks TLS, which it answers before anything else; that leaves no
+//! line in its log.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio_postgres::config::SslMode;
+use tokio_postgres::{Config, NoTls, SimpleQueryMessage};
+
+use super::mysql::judge;
+use super::{Credentials, Peer};
+use crate::model::dialogue::SqlQuery;
+use crate::probe::connect::Connection;
+use crate::probe::wire::RECEIVED_MAX;
+use crate::probe::{Answer, Found, Miss, quoted};
+
+/// SSLRequest: its length and its number.
+const SSL_REQUEST: [u8; 8] = [0, 0, 0, 8, 4, 210, 22, 47];
+
+pub(super) async fn probe(
+    peer: Peer<'_>,
+    login: Option<&Credentials>,
+    database: Option<&str>,
+    query: Option<&SqlQuery>,
+) -> Found {
+    let mut wire = peer.plain().await?;
+    let address = wire.address();
+    if login.is_none() || peer.tls.is_some() {
+        wire.send(&SSL_REQUEST).await?;
+        let answer = wire.exact(1, "an answer to the request for TLS").await?;
+        match (&answer[..], peer.tls) {
+            (b"S", Some(tls)) => wire = peer.encrypt(wire, tls).await?,
+            (b"N", Some(_)) => return Err(Miss::Fail(format!("{address} does not speak TLS"))),
+            (b"S" | b"N", None) => {}
+            (other, _) => return Err(Miss::Fail(format!("{address} sent {}, expected S or N", quoted(other)))),
+        }
+    }
+    let Some(login) = login else {
+        return Ok(Answer::pass(format!("{address} answers as PostgreSQL does")));
+    };
+    let mut config = Config::new();
+    config.user(&*login.user).password(&*login.password).application_name("bascule").ssl_mode(SslMode::Disable);
+    if let Some(database) = database {
+        config.dbname(database);
+    }
+    let stream = Bounded { connection: wire.into_connection(), left: RECEIVED_MAX };
+    let session = async {
+        let (client, driver) = config.connect_raw(stream, NoTls).await?;
+        let ask = async move {
+            match query {
+                // The client goes at the end of this, and with it the session ends in order.
+                Some(query) => client.simple_query(&query.sql).await.map(Some),
+                None => Ok(None),
+            }
+        };
+        let (answer, _) = tokio::join!(ask, driver);
+        answer
+    };
+    let answer = peer.deadline.within(|| format!("the session with {address}"), session).await?;
+    let answer = answer.map_err(|error| Miss::Fail(format!("{address} refused: {}", in_words(&error))))?;
+    let (Some(rows), Some(query)) = (answer, query) else {
+        return Ok(Answer::pass(format!("{address} accepted the login of {}", login.user)));
+    };
+    let row = rows.iter().find_map(|message| match message {
+        SimpleQueryMessage::Row(row) => Some(row),
+        _ => None,
+    });
+    let Some(row) = row.filter(|row| !row.is_empty()) else {
+        return Err(Miss::Fail("the query gave no row".to_owned()));
+    };
+    judge(row.get(0).map(str::as_bytes), query.expect.as_deref()).map(|said| Answer::pass(format!("{address} {said}")))
+}
+
+/// The server's words, without the client's around them.
+fn in_words(error: &tokio_postgres::Error) -> String {
+    match error.as_db_error() {
+        Some(error) => format!("{} {}", error.code().code(), quoted(error.message().as_bytes())),
+        None => quoted(error.to_string().as_bytes()).trim_matches('"').to_owned(),
+    }
+}
+
+/// A connection from which no more than so much is read.
+struct Bounded {
+    connection: Connection,
+    left: usize,
+}
+
+// === impl Bounded ===
+
+impl AsyncRead for Bounded {
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        if this.left == 0 {
+            return Poll::Ready(Err(io::Error::other("the server sends more than a probe looks at")));
+        }
+        let before = buf.filled().len();
+        let polled = Pin::new(&mut this.connection).poll_read(cx, buf);
+        // What comes over the bound is at most one buffer of the client's.
+        this.left = this.left.saturating_sub(buf.filled().len() - before);
+        polled
+    }
+}
+
+impl AsyncWrite for Bounded {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.get_mut().connection).poll_write(cx, bytes)
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().connection).poll_flush(cx)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().connection).poll_shutdown(cx)
+    }
+}
