@@ -9,6 +9,7 @@ mod adc;
 mod check;
 mod dialogue;
 mod gtm;
+mod rule;
 pub(super) mod text;
 mod zone;
 
@@ -30,8 +31,8 @@ pub fn render(model: &Model) -> String {
     adc::services(&mut out, model);
     adc::groups(&mut out, model);
     adc::vservers(&mut out, model);
-    adc::criteria(&mut out, model);
-    adc::rules(&mut out, model);
+    rule::criteria(&mut out, model);
+    rule::rules(&mut out, model);
     check::checks(&mut out, model);
     gtm::time_windows(&mut out, model);
     gtm::switches(&mut out, model);

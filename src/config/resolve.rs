@@ -10,6 +10,7 @@ mod access;
 mod act;
 mod binding;
 mod check;
+mod criterion;
 mod dialogue;
 mod global;
 mod monitor;
@@ -69,14 +70,15 @@ pub fn resolve(report: &mut Report, document: &Table, files: &dyn Files) -> Mode
     let lists = access::all(cx);
     let services = service::all(cx, &servers, &monitors);
     let checks = check::all(cx, &monitors, &services.services, &lists);
-    let vservers = vserver::all(cx, &services);
+    let mut vservers = vserver::all(cx, &services);
     let (time_windows, switches) = (window::time_windows(cx), window::switches(cx));
     let (triggers, queries) = (act::triggers(cx), act::queries(cx));
-    let criteria = rule::criteria(cx);
+    let criteria = criterion::all(cx);
     let datacenters = access::datacenters(cx, lists);
     let (pairs, generated) = pair::all(cx, &datacenters);
     let scenarios = scenario::all(cx, generated);
-    let rules = rule::all(cx, &vservers);
+    let rules = rule::all(cx, rule::Known { vservers: &vservers, criteria: &criteria });
+    vserver::targets(&mut vservers, &rules);
     let dns = global::dns(cx);
     let zones = zone::all(cx);
 

@@ -7,6 +7,7 @@
 mod adc;
 mod gtm;
 mod monitor;
+mod rule;
 
 pub use monitor::{is_probed, keys_of_kinds, kind_has_key};
 
@@ -124,8 +125,9 @@ pub static ROOT: Schema = schema(&[
     key("service", Kind::Map(&Kind::Table(&adc::SERVICE))),
     key("service_group", Kind::Map(&Kind::Table(&adc::SERVICE_GROUP))),
     key("vserver", Kind::Map(&Kind::Table(&adc::VSERVER))),
-    key("criterion", Kind::Map(&Kind::Table(&adc::CRITERION))),
-    key("rule", Kind::Map(&Kind::Table(&adc::RULE))),
+    key("cs_vserver", Kind::Map(&Kind::Table(&rule::CS_VSERVER))),
+    key("criterion", Kind::Map(&Kind::Table(&rule::CRITERION))),
+    key("rule", Kind::Map(&Kind::Table(&rule::RULE))),
     key("check", Kind::Map(&Kind::Table(&gtm::CHECK))),
     key("time_window", Kind::Map(&Kind::Table(&gtm::TIME_WINDOW))),
     key("switch", Kind::Map(&Kind::Table(&gtm::SWITCH))),

@@ -7,8 +7,10 @@ use super::report::Report;
 use crate::model::Model;
 use crate::model::check::{Host, Origin};
 use crate::model::condition::{Condition, Group, Signal, Subject, Term};
-use crate::model::id::{CheckId, ScenarioId};
+use crate::model::id::{CheckId, ScenarioId, VserverId};
+use crate::model::rule::{Action, Route};
 use crate::model::scenario::{Direction, GuardStep, OnTimeout};
+use crate::model::vserver::Role;
 use crate::model::zone::{OnEmpty, Rrset};
 
 /// Looks at the whole model. Only called where there are no errors.
@@ -81,8 +83,17 @@ fn admin(cx: &mut Warnings<'_>) {
 
 fn vservers(cx: &mut Warnings<'_>) {
     let model = cx.model;
-    let backups: HashSet<usize> = model.vservers.iter().filter_map(|v| v.backup).map(|id| id.index()).collect();
+    let reached: HashSet<usize> = reached(model).map(|id| id.index()).collect();
     for (index, vserver) in model.vservers.iter().enumerate() {
+        if let Role::Cs { targets, .. } = &vserver.role {
+            if targets.is_empty() {
+                let what = "has neither a `default` nor a rule that routes; it is DOWN for ever";
+                cx.warn("cs_vserver", &vserver.name, None, what);
+            } else if vserver.address.is_none() {
+                cx.warn("cs_vserver", &vserver.name, None, "has no address; nothing reaches it");
+            }
+            continue;
+        }
         let name = &*vserver.name;
         if vserver.backup.is_none() && vserver.spillover.is_some() {
             cx.warn("vserver", name, Some("spillover"), "has no effect without a `backup`");
@@ -91,8 +102,8 @@ fn vservers(cx: &mut Warnings<'_>) {
             let what = "without a `backup` nobody is served below the threshold, though services are up";
             cx.warn("vserver", name, Some("health_threshold"), what);
         }
-        if vserver.address.is_none() && !backups.contains(&index) {
-            cx.warn("vserver", name, None, "has no address and is nobody's backup; nothing reaches it");
+        if vserver.address.is_none() && !reached.contains(&index) {
+            cx.warn("vserver", name, None, "has no address and is nobody's backup or target; nothing reaches it");
         }
         let mut hosts: Vec<&Host> = vserver.members.iter().map(|m| &model.service(m.service).host).collect();
         let several = hosts.len() > 1;
@@ -107,6 +118,20 @@ fn vservers(cx: &mut Warnings<'_>) {
             cx.warn("vserver", name, None, &what);
         }
     }
+}
+
+/// Vservers that others name.
+fn reached(model: &Model) -> impl Iterator<Item = VserverId> + '_ {
+    let backups = model.vservers.iter().filter_map(|vserver| vserver.backup);
+    let targets = model.vservers.iter().filter_map(|vserver| match &vserver.role {
+        Role::Cs { targets, .. } => Some(targets.iter().copied()),
+        Role::Lb => None,
+    });
+    let of_rules = model.rules.iter().filter_map(|rule| match rule.action {
+        Action::Route(Route::Vserver(to)) | Action::Mirror { to, .. } => Some(to),
+        _ => None,
+    });
+    backups.chain(targets.flatten()).chain(of_rules)
 }
 
 fn scenarios(cx: &mut Warnings<'_>) {

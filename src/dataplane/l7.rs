@@ -4,9 +4,11 @@
 mod forward;
 pub mod head;
 mod link;
+mod mirror;
 mod pages;
 mod pingora;
 pub mod policy;
+pub(crate) mod routed;
 mod sticky;
 mod stream;
 
@@ -18,6 +20,7 @@ use super::Shared;
 use super::conn::{ClientInfo, Transport};
 use crate::model::id::Name;
 
+pub(crate) use mirror::Mirrors;
 pub(crate) use pingora::Engine;
 
 /// Serves one connection to the end.

@@ -84,6 +84,8 @@ struct VserverRun {
     rows: Vec<RowId>,
     /// Vservers whose chain comes through here.
     upstream: Vec<VserverId>,
+    /// Content-switching vservers that hand to it.
+    switched_by: Vec<VserverId>,
     disabled: bool,
     held_down: bool,
     /// It has been UP since it was last enabled: only what was UP can go DOWN under `disable_primary_on_down`.

@@ -6,6 +6,7 @@ use crate::model::Model;
 use crate::model::id::{ScenarioId, VserverId};
 use crate::model::scenario::{Direction, Mode};
 use crate::model::state::{NewClients, OverrideValue, ServiceState, Slot, StateView, VserverState};
+use crate::model::vserver::Role;
 
 /// Everything that is broken, in words; empty where all holds.
 pub fn check(engine: &Engine) -> Vec<String> {
@@ -59,7 +60,11 @@ fn vserver(model: &Model, view: &StateView, id: VserverId, broken: &mut Vec<Stri
         fail("the effective state is not that of the chain");
     }
     let any_up = |v: VserverId| {
-        model.vserver(v).members.iter().any(|m| view.services[m.service.index()].state == ServiceState::Up)
+        let vserver = model.vserver(v);
+        match &vserver.role {
+            Role::Lb => vserver.members.iter().any(|m| view.services[m.service.index()].state == ServiceState::Up),
+            Role::Cs { targets, .. } => targets.iter().any(|t| view.vservers[t.index()].effective == VserverState::Up),
+        }
     };
     match state.new_clients {
         NewClients::Own if !any_up(id) || state.state != VserverState::Up => fail("new clients go to nobody"),

@@ -17,6 +17,9 @@
 //! | `health_threshold` set, and (UP + TROFS) · 100 < threshold · (members that are not OFS) | DOWN |
 //! | otherwise | UP |
 //!
+//! A content-switching vserver has targets instead of members: one whose effective state is UP counts as a member that
+//! is UP, any other as one that is DOWN, each with weight 1. So it is UP while one of its targets can serve.
+//!
 //! # New clients
 //!
 //! | state | spills | a member is UP | new clients go to |
@@ -47,12 +50,13 @@ use crate::model::condition::Truth;
 use crate::model::id::VserverId;
 use crate::model::limit::SpilloverMethod;
 use crate::model::state::{NewClients, ServiceState, VserverState};
-use crate::model::vserver::Vserver;
+use crate::model::vserver::{Role, Vserver};
 
 /// What the state of one vserver depends on, besides its own definition.
 #[derive(Clone, Copy, Debug)]
 pub struct Inputs<'a> {
-    /// By the position in `Vserver::members`.
+    /// By the position in `Vserver::members`; of a content-switching vserver by that in its targets, see
+    /// [`of_target`].
     pub members: &'a [ServiceState],
     /// Disabled by an administrator.
     pub disabled: bool,
@@ -95,6 +99,11 @@ struct Tally {
 pub fn own_state(vserver: &Vserver, inputs: &Inputs<'_>) -> (VserverState, u8) {
     let tally = Tally::new(vserver, inputs);
     (tally.state(vserver, inputs), tally.health_percent())
+}
+
+/// What a target is to the content-switching vserver that hands to it.
+pub fn of_target(effective: VserverState) -> ServiceState {
+    if effective == VserverState::Up { ServiceState::Up } else { ServiceState::Down }
 }
 
 /// UP as soon as the first or any later link is UP, else DOWN: a vserver that is OFS is effectively DOWN. `chain[0]` is
@@ -162,10 +171,13 @@ fn between(at_worst: bool, at_best: bool) -> Truth {
 
 impl Tally {
     fn new(vserver: &Vserver, inputs: &Inputs<'_>) -> Tally {
-        debug_assert_eq!(vserver.members.len(), inputs.members.len(), "one state for each member");
+        let weights: Vec<u64> = match &vserver.role {
+            Role::Lb => vserver.members.iter().map(|member| u64::from(member.weight)).collect(),
+            Role::Cs { targets, .. } => vec![1; targets.len()],
+        };
+        debug_assert_eq!(weights.len(), inputs.members.len(), "one state for each member");
         let mut tally = Tally::default();
-        for (member, state) in vserver.members.iter().zip(inputs.members) {
-            let weight = u64::from(member.weight);
+        for (weight, state) in weights.into_iter().zip(inputs.members) {
             tally.total += 1;
             if *state != ServiceState::OutOfService {
                 tally.in_service += 1;

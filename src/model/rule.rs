@@ -1,5 +1,6 @@
 //! Traffic rules: what a vserver does with a request before it balances it, and with the answer before it goes out.
 
+use super::check::StatusRange;
 use super::condition::Condition;
 use super::id::{GroupId, Name, ServiceId, VserverId};
 use super::net::Network;
@@ -33,8 +34,8 @@ pub enum CriterionTest {
     Sni(TextTest),
     /// The request came over TLS.
     Tls,
-    /// Response phase only: the status is in one of these inclusive ranges.
-    Status(Vec<(u16, u16)>),
+    /// Response phase only: the status is in one of these ranges.
+    Status(Vec<StatusRange>),
     /// Response phase only: a field of the answer.
     ResponseHeader { name: Name, test: Option<TextTest> },
 }

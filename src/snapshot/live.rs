@@ -133,6 +133,12 @@ pub struct VserverLive {
 #[derive(Debug, Default)]
 pub struct RuleLive {
     pub hits_total: AtomicU64,
+    /// Requests that a rule which mirrors acted on; of them its percentage is copied.
+    pub mirror_asked_total: AtomicU64,
+    /// Copies that were not sent: body over the limit, or too many under way.
+    pub mirror_dropped_total: AtomicU64,
+    /// Copies that got no answer.
+    pub mirror_failed_total: AtomicU64,
 }
 
 /// Counters and sockets of the DNS service. Totals never fall.

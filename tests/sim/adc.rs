@@ -1,6 +1,6 @@
 //! Services and vservers through the engine: drains, chains, thresholds, and the traps between them.
 
-use bascule::model::event::Outcome;
+use bascule::model::event::{AdminIntent, AdminTarget, Outcome};
 use bascule::model::state::{NewClients, ServiceState, VserverState, VserverView};
 
 use crate::rig::{Rig, secs};
@@ -212,4 +212,47 @@ fn an_answer_that_asks_for_a_drain_drains_and_its_end_brings_the_service_back() 
     assert_eq!(rig.service("a"), ServiceState::Trofs);
     rig.pass("a:m");
     assert_eq!(rig.service("a"), ServiceState::Up);
+}
+
+#[test]
+fn content_switching_is_up_while_one_of_its_targets_can_serve_even_by_its_backup() {
+    let toml = format!(
+        "{CHAIN}
+[vserver.api]
+type = \"HTTP\"
+services = [\"b\"]
+[cs_vserver.front]
+type = \"HTTP\"
+address = \"127.0.0.1:0\"
+default = \"web\"
+backup = \"web-spare\"
+[criterion.is-api]
+path = {{ starts_with = \"/api/\" }}
+[rule.to-api]
+vserver = \"front\"
+priority = 10
+when = [[\"is-api\"]]
+action = {{ route = {{ vserver = \"api\" }} }}
+"
+    );
+    let mut rig = all_up(&toml);
+    let front = |rig: &Rig| {
+        let id = rig.engine.model().vserver_id("front").expect("a vserver");
+        let view = &rig.engine.view().vservers[id.index()];
+        (view.state, view.effective, view.new_clients, view.health_percent)
+    };
+    let up = VserverState::Up;
+    assert_eq!(front(&rig), (up, up, NewClients::Own, 100));
+    down(&mut rig, "b");
+    assert_eq!(front(&rig), (up, up, NewClients::Own, 50), "`api` is gone, `web` serves");
+    down(&mut rig, "a");
+    assert_eq!(front(&rig), (up, up, NewClients::Own, 50), "`web` serves through its backup");
+    down(&mut rig, "spare");
+    assert_eq!(front(&rig), (VserverState::Down, VserverState::Down, NewClients::Refused, 0));
+    rig.pass("b:tcp-default");
+    assert_eq!(front(&rig).0, up);
+    let id = rig.engine.model().vserver_id("front").expect("a vserver");
+    let target = AdminTarget::Vserver(id);
+    rig.admin(AdminIntent::Disable { target, delay: None, graceful: false });
+    assert_eq!(front(&rig).0, VserverState::OutOfService);
 }

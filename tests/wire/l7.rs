@@ -6,6 +6,8 @@ mod balance;
 mod drain;
 #[path = "l7/protocol.rs"]
 mod protocol;
+#[path = "l7/rules.rs"]
+mod rules;
 #[path = "l7/strict.rs"]
 mod strict;
 #[path = "l7/upgrade.rs"]

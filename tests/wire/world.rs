@@ -13,7 +13,7 @@ use bascule::model::event::Observation;
 use bascule::model::id::{Name, ServiceId, VserverId};
 use bascule::model::service::{Protocol, Service};
 use bascule::model::state::{NewClients, ServiceState, ServiceView, StateView, VserverState, VserverView};
-use bascule::model::vserver::{Member, Vserver};
+use bascule::model::vserver::{Member, Role, Vserver};
 use bascule::snapshot::live::{Listening, Registry};
 use bascule::snapshot::{Cell, Snapshot, build};
 use parking_lot::Mutex;
@@ -182,8 +182,12 @@ fn snapshot(
     previous: Option<&Snapshot>,
 ) -> Snapshot {
     let state = |service: &Service| states.get(&service.name).copied().unwrap_or(ServiceState::Up);
-    let of = |vserver: &Vserver, wanted: ServiceState| {
+    let members = |vserver: &Vserver, wanted: ServiceState| {
         vserver.members.iter().any(|m| state(model.service(m.service)) == wanted)
+    };
+    let of = |vserver: &Vserver, wanted: ServiceState| match &vserver.role {
+        Role::Lb => members(vserver, wanted),
+        Role::Cs { targets, .. } => targets.iter().any(|&target| members(model.vserver(target), wanted)),
     };
     let own = |vserver: &Vserver| !out.contains(&vserver.name) && of(vserver, ServiceState::Up);
     let up = |vserver: &Vserver| !out.contains(&vserver.name) && (own(vserver) || of(vserver, ServiceState::Trofs));

@@ -1,16 +1,15 @@
 //! The ADC: monitors, servers, services, groups, vservers, criteria, rules.
 
-use super::check::{dns_type_word, headers, octets, octets_if_any, plain, statuses};
+use super::check::{dns_type_word, headers, octets, octets_if_any, statuses};
 use super::text::{Text, Value};
-use super::{condition, opens_a_table};
 use crate::config::schema::kind_has_key;
 use crate::model::Model;
 use crate::model::check::{BodyMatch, HttpExpect, HttpRequest, Monitor, MonitorKind, Target};
+use crate::model::id::VserverId;
 use crate::model::limit::{Spillover, SpilloverMethod};
 use crate::model::persistence::{Persistence, PersistenceKind};
-use crate::model::rule::{Action, CriterionTest, Rule, TextTest};
 use crate::model::service::{BoundMonitor, Service, ServiceSettings};
-use crate::model::vserver::Vserver;
+use crate::model::vserver::{Role, Vserver};
 
 pub(super) fn monitors(out: &mut Text, model: &Model) {
     for monitor in model.monitors.iter().filter(|monitor| !monitor.builtin) {
@@ -182,6 +181,9 @@ pub(super) fn vservers(out: &mut Text, model: &Model) {
 }
 
 fn vserver(out: &mut Text, model: &Model, vserver: &Vserver) {
+    if let Role::Cs { default, .. } = vserver.role {
+        return switching(out, model, vserver, default);
+    }
     out.table(&["vserver", &vserver.name]);
     out.key("type", Value::str(vserver.protocol.word()));
     out.maybe("address", vserver.address.map(Value::show));
@@ -196,6 +198,20 @@ fn vserver(out: &mut Text, model: &Model, vserver: &Vserver) {
     out.key("disable_primary_on_down", Value::Bool(vserver.disable_primary_on_down));
     out.key("down_state_flush", Value::Bool(vserver.down_state_flush));
     out.key("trofs_persistence", Value::Bool(vserver.trofs_persistence));
+    out.key("clt_timeout", Value::duration(vserver.client_timeout));
+    if vserver.protocol.is_http() {
+        out.key("forwarded_for", Value::Bool(vserver.forwarded.x_forwarded_for));
+    }
+}
+
+fn switching(out: &mut Text, model: &Model, vserver: &Vserver, default: Option<VserverId>) {
+    out.table(&["cs_vserver", &vserver.name]);
+    out.key("type", Value::str(vserver.protocol.word()));
+    out.maybe("address", vserver.address.map(Value::show));
+    out.maybe("default", default.map(|id| Value::str(&model.vserver(id).name)));
+    out.maybe("backup", vserver.backup.map(|id| Value::str(&model.vserver(id).name)));
+    out.key("disable_primary_on_down", Value::Bool(vserver.disable_primary_on_down));
+    out.key("down_state_flush", Value::Bool(vserver.down_state_flush));
     out.key("clt_timeout", Value::duration(vserver.client_timeout));
     if vserver.protocol.is_http() {
         out.key("forwarded_for", Value::Bool(vserver.forwarded.x_forwarded_for));
@@ -222,77 +238,4 @@ fn persistence(persistence: &Persistence) -> Value {
 fn spillover(spillover: &Spillover) -> Value {
     let SpilloverMethod::Health { threshold } = &spillover.method else { return Value::Inline(Vec::new()) };
     Value::Inline(vec![("method".into(), Value::str("HEALTH")), ("threshold".into(), Value::Int((*threshold).into()))])
-}
-
-pub(super) fn criteria(out: &mut Text, model: &Model) {
-    for criterion in &model.criteria {
-        out.table(&["criterion", &criterion.name]);
-        match &criterion.test {
-            CriterionTest::Path(test) => out.key("path", Value::Inline(vec![text_test(test)])),
-            CriterionTest::Host(test) => out.key("host", Value::Inline(vec![text_test(test)])),
-            CriterionTest::Method(methods) => out.key("method", Value::strs(methods)),
-            CriterionTest::Header { name, test } => {
-                let mut entries = vec![("name".into(), Value::str(name))];
-                entries.extend(test.as_ref().map(text_test));
-                out.key("header", Value::Inline(entries));
-            }
-            CriterionTest::Client(networks) => {
-                out.key("client", Value::List(networks.iter().map(Value::show).collect()));
-            }
-            // No configuration makes the others yet.
-            _ => {}
-        }
-    }
-}
-
-fn text_test(test: &TextTest) -> (String, Value) {
-    let (key, text) = match test {
-        TextTest::Equals(text) => ("equals", text),
-        TextTest::StartsWith(text) => ("starts_with", text),
-        TextTest::EndsWith(text) => ("ends_with", text),
-        TextTest::Contains(text) => ("contains", text),
-        TextTest::Regex(text) => ("regex", text),
-        TextTest::OneOf(texts) => return ("one_of".into(), Value::strs(texts)),
-    };
-    (key.into(), Value::str(text))
-}
-
-pub(super) fn rules(out: &mut Text, model: &Model) {
-    for rule in &model.rules {
-        self::rule(out, model, rule);
-    }
-}
-
-fn rule(out: &mut Text, model: &Model, rule: &Rule) {
-    let path = ["rule", &*rule.name];
-    out.table(&path);
-    out.key("vserver", Value::str(&model.vserver(rule.vserver).name));
-    out.key("priority", Value::Int(rule.priority.into()));
-    if !opens_a_table(&rule.when) {
-        condition(out, &path, "when", &rule.when);
-    }
-    out.key("action", action(&rule.action));
-    if opens_a_table(&rule.when) {
-        condition(out, &path, "when", &rule.when);
-    }
-}
-
-fn action(action: &Action) -> Value {
-    let (key, value) = match action {
-        Action::Respond { status, headers: fields, body } => {
-            let mut entries = vec![("status".into(), Value::Int((*status).into()))];
-            entries.extend(headers(fields).map(|fields| ("headers".into(), fields)));
-            entries.push(("body".into(), Value::Str(plain(body))));
-            ("respond", Value::Inline(entries))
-        }
-        Action::Reject => ("reject", Value::Bool(true)),
-        Action::Redirect { status, location } => {
-            let entries =
-                vec![("status".into(), Value::Int((*status).into())), ("location".into(), Value::str(location))];
-            ("redirect", Value::Inline(entries))
-        }
-        // No configuration makes the others yet.
-        Action::Route(_) | Action::Edit(_) | Action::Mirror { .. } => return Value::Inline(Vec::new()),
-    };
-    Value::Inline(vec![(key.into(), value)])
 }

@@ -117,7 +117,8 @@ impl Names {
         let mut simple = |what, section| NameTable::build(report, what, keys(section));
         let servers = simple("server", "server");
         let groups = simple("service group", "service_group");
-        let vservers = simple("vserver", "vserver");
+        let mut vservers = keys("vserver");
+        vservers.extend(keys("cs_vserver"));
         let criteria = simple("criterion", "criterion");
         let time_windows = simple("time window", "time_window");
         let triggers = simple("trigger", "trigger");
@@ -145,6 +146,8 @@ impl Names {
         sites.extend(extra_sites(document));
         sites.sort();
         sites.dedup_by(|a, b| a.0 == b.0);
+
+        let vservers = NameTable::build(report, "vserver", vservers);
 
         Names {
             monitors: NameTable::build(report, "monitor", monitors),

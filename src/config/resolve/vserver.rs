@@ -13,8 +13,9 @@ use crate::model::balancing::{Balancing, Method};
 use crate::model::id::{GroupId, ServiceId, VserverId};
 use crate::model::limit::{Spillover, SpilloverMethod};
 use crate::model::persistence::{Persistence, PersistenceKind};
+use crate::model::rule::{Action, Route, Rule};
 use crate::model::service::Protocol;
-use crate::model::vserver::{Forwarded, Member, Vserver};
+use crate::model::vserver::{Forwarded, Member, Role, Vserver};
 use crate::model::zone::Dns;
 
 /// NetScaler: backups cascade at most ten deep.
@@ -28,9 +29,57 @@ pub fn all(cx: &mut Context<'_>, services: &Services) -> Vec<Vserver> {
         let object = Object::new(table, cx.defaults("vserver"), section.key(name), place);
         vservers.push(vserver(cx, &object, name, services));
     }
+    let section = root.key("cs_vserver");
+    for (name, place, table) in cx.section("cs_vserver") {
+        let object = Object::new(table, None, section.key(name), place);
+        let default = object.own("default").and_then(|node| {
+            let path = object.path.key("default");
+            cx.names.vservers.find(cx.report, node.text()?, node.place, path)
+        });
+        let role = Role::Cs { default: default.map(VserverId::from_index), targets: Vec::new() };
+        vservers.push(Vserver { role, ..vserver(cx, &object, name, services) });
+    }
     vservers.sort_by(|a, b| a.name.cmp(&b.name));
+    // A name that stands twice was reported; ids are by the names that are left.
+    vservers.dedup_by(|later, first| later.name == first.name);
     backups(cx, &vservers);
+    defaults(cx, &vservers);
     vservers
+}
+
+/// What content switching can hand to: its default, and what its rules name.
+pub fn targets(vservers: &mut [Vserver], rules: &[Rule]) {
+    for (index, vserver) in vservers.iter_mut().enumerate() {
+        let Role::Cs { default, targets } = &mut vserver.role else { continue };
+        let of_rules = rules.iter().filter(|rule| rule.vserver.index() == index);
+        targets.extend(of_rules.filter_map(|rule| match rule.action {
+            Action::Route(Route::Vserver(target)) => Some(target),
+            _ => None,
+        }));
+        targets.extend(*default);
+        targets.sort_unstable();
+        targets.dedup();
+    }
+}
+
+/// The default of content switching is one that balances, of a type that reads the same.
+fn defaults(cx: &mut Context<'_>, vservers: &[Vserver]) {
+    for (name, _, table) in cx.section("cs_vserver") {
+        let Some(id) = cx.names.vservers.id(name) else { continue };
+        let Some(vserver) = vservers.get(id) else { continue };
+        let Role::Cs { default: Some(default), .. } = vserver.role else { continue };
+        let Some(target) = vservers.get(default.index()) else { continue };
+        let path = format!("cs_vserver.{name}.default");
+        let place = table.get("default").map(|node| node.place).unwrap_or_default();
+        if target.role != Role::Lb {
+            let why = format!("{path}: `{}` switches content itself; name one that balances", target.name);
+            cx.report.error(place, &path, why);
+        } else if !vserver.protocol.carries(target.protocol) {
+            let (theirs, ours) = (target.protocol.word(), vserver.protocol.word());
+            let why = format!("{path}: `{}` is of type {theirs}, this vserver of type {ours}", target.name);
+            cx.report.error(place, &path, why);
+        }
+    }
 }
 
 fn vserver(cx: &mut Context<'_>, object: &Object<'_>, name: &str, services: &Services) -> Vserver {
@@ -202,17 +251,29 @@ fn spillover(cx: &mut Context<'_>, object: &Object<'_>) -> Option<Spillover> {
     }
 }
 
+/// Where the values of a key stand, by the name of the vserver.
+fn places<'d>(cx: &Context<'d>, key: &str) -> HashMap<&'d str, Place> {
+    let sections = cx.section("vserver").into_iter().chain(cx.section("cs_vserver"));
+    sections.filter_map(|(name, _, table)| Some((name, table.get(key)?.place))).collect()
+}
+
+fn section_of(vserver: &Vserver) -> &'static str {
+    if vserver.role == Role::Lb { "vserver" } else { "cs_vserver" }
+}
+
 /// Chains end, are not too long, and stay within one type.
 fn backups(cx: &mut Context<'_>, vservers: &[Vserver]) {
-    let sections = cx.section("vserver");
-    let places: HashMap<&str, Place> =
-        sections.iter().filter_map(|(name, _, table)| Some((*name, table.get("backup")?.place))).collect();
+    let places = places(cx, "backup");
     let mut reported = vec![false; vservers.len()];
     for (index, vserver) in vservers.iter().enumerate() {
         let Some(backup) = vserver.backup else { continue };
         let place = places.get(&*vserver.name).copied().unwrap_or_default();
-        let path = format!("vserver.{}.backup", vserver.name);
+        let path = format!("{}.{}.backup", section_of(vserver), vserver.name);
         let other = &vservers[backup.index()];
+        if other.role != Role::Lb {
+            let why = format!("{path}: `{}` switches content; a backup is one that balances", other.name);
+            cx.report.error(place, &path, why);
+        }
         if other.protocol != vserver.protocol {
             let (theirs, ours) = (other.protocol.word(), vserver.protocol.word());
             let why = format!("{path}: `{}` is of type {theirs}, this vserver of type {ours}", other.name);
@@ -248,9 +309,7 @@ fn backups(cx: &mut Context<'_>, vservers: &[Vserver]) {
 
 /// One address and port is one listener's.
 pub fn addresses(cx: &mut Context<'_>, vservers: &[Vserver], admin: &Admin, dns: &Dns) {
-    let sections = cx.section("vserver");
-    let places: HashMap<&str, Place> =
-        sections.iter().filter_map(|(name, _, table)| Some((*name, table.get("address")?.place))).collect();
+    let places = places(cx, "address");
     let mut taken: HashMap<SocketAddr, String> = HashMap::new();
     taken.insert(admin.listen, "the management (`admin.listen`)".into());
     for &address in dns.listen.iter().filter(|address| address.port() != 0) {
@@ -268,7 +327,7 @@ pub fn addresses(cx: &mut Context<'_>, vservers: &[Vserver], admin: &Admin, dns:
         let Some(address) = vserver.address.filter(|address| address.port() != 0) else { continue };
         match taken.get(&address) {
             Some(owner) => {
-                let path = format!("vserver.{}.address", vserver.name);
+                let path = format!("{}.{}.address", section_of(vserver), vserver.name);
                 let place = places.get(&*vserver.name).copied().unwrap_or_default();
                 cx.report.error(place, &path, format!("{path}: {address} is the address of {owner} already"));
             }

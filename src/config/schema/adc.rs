@@ -1,6 +1,6 @@
 //! Keys of the ADC: NetScaler's words in snake case, with its ranges.
 
-use super::{HEADERS, Key, Kind, MINUTE, NAMES, SECOND, Schema, Words, aliased, key, required, schema};
+use super::{Key, Kind, MINUTE, NAMES, SECOND, Schema, Words, aliased, key, required};
 
 const WEIGHT: Kind = Kind::Int(1, 100);
 /// The weight alone, or everything about the binding.
@@ -41,7 +41,7 @@ const PROTOCOLS_LATER: &[&str] = &[
     "MQTT",
     "GRPC",
 ];
-static PROTOCOLS: Words = Words { known: &["HTTP", "TCP"], later: PROTOCOLS_LATER };
+pub(super) static PROTOCOLS: Words = Words { known: &["HTTP", "TCP"], later: PROTOCOLS_LATER };
 
 /// Settings of a service, or of a group for its members.
 macro_rules! service_keys {
@@ -223,44 +223,3 @@ pub(super) static VSERVER: Schema = Schema {
     later: VSERVER_LATER,
 };
 pub(super) static VSERVER_DEFAULTS: Schema = Schema { keys: vserver_keys!(), later: VSERVER_LATER };
-
-macro_rules! text_test_keys {
-    ($($own:expr),* $(,)?) => {
-        schema(&[
-            $($own,)*
-            key("equals", Kind::Text),
-            key("starts_with", Kind::Name),
-            key("ends_with", Kind::Name),
-            key("contains", Kind::Name),
-            key("regex", Kind::Pattern),
-        ])
-    };
-}
-static TEXT_TEST: Schema = text_test_keys!();
-static HEADER_TEST: Schema = text_test_keys!(required("name", Kind::Name));
-
-pub(super) static CRITERION: Schema = Schema {
-    keys: &[
-        key("path", Kind::OneOf(&[Kind::Table(&TEXT_TEST), Kind::Name])),
-        key("host", Kind::OneOf(&[Kind::Table(&TEXT_TEST), Kind::Name])),
-        key("method", Kind::OneOf(&[NAMES, Kind::Name])),
-        key("header", Kind::Table(&HEADER_TEST)),
-        key("client", Kind::OneOf(&[Kind::List(&Kind::Network), Kind::Network])),
-    ],
-    later: &["cookie", "query", "sni", "tls_sni", "port", "body"],
-};
-
-pub(super) static RULE: Schema = schema(&[
-    required("vserver", Kind::Name),
-    required("priority", Kind::Int(1, 2_147_483_647)),
-    required("when", super::gtm::CONDITION),
-    required("action", Kind::Table(&ACTION)),
-]);
-
-static ACTION: Schema = Schema {
-    keys: &[key("respond", Kind::Table(&RESPOND)), key("reject", Kind::Bool), key("redirect", Kind::Table(&REDIRECT))],
-    later: &["forward", "use_vserver", "rewrite", "set_header", "drop", "log"],
-};
-static RESPOND: Schema =
-    schema(&[required("status", Kind::Int(200, 599)), key("headers", HEADERS), key("body", Kind::Text)]);
-static REDIRECT: Schema = schema(&[key("status", Kind::Int(301, 308)), required("location", Kind::Name)]);

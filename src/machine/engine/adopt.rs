@@ -24,6 +24,7 @@ use crate::model::id::{
 use crate::model::state::{
     CheckView, OverrideKey, OverrideValue, SavedScenario, ScenarioView, ServiceView, Slot, VserverView,
 };
+use crate::model::vserver::Role;
 
 /// What the engine was before, by name.
 struct Former {
@@ -236,6 +237,11 @@ impl Engine {
             }
             for backup in model.backup_chain(id) {
                 self.vservers[backup.index()].upstream.push(id);
+            }
+            if let Role::Cs { targets, .. } = &vserver.role {
+                for target in targets {
+                    self.vservers[target.index()].switched_by.push(id);
+                }
             }
         }
     }

@@ -16,6 +16,7 @@ use crate::model::state::{
     Drain, DrainKind, Override, OverrideKey, OverrideValue, ServiceState, ServiceView, Slot, VserverState, VserverView,
 };
 use crate::model::time::Wall;
+use crate::model::vserver::Role;
 
 // === impl Engine ===
 
@@ -96,8 +97,19 @@ impl Engine {
         if self.dirty.vservers.is_empty() {
             return;
         }
-        let changed = std::mem::take(&mut self.dirty.vservers);
-        for &id in &changed {
+        let mut changed = std::mem::take(&mut self.dirty.vservers);
+        // Content switching looks at the effective states of what it hands to, so these are settled first.
+        let switching: BTreeSet<VserverId> =
+            changed.iter().copied().filter(|&id| model.vserver(id).role != Role::Lb).collect();
+        changed.retain(|id| !switching.contains(id));
+        self.settle_some_vservers(model, &changed, effects);
+        let mut switching = switching;
+        switching.extend(std::mem::take(&mut self.dirty.vservers));
+        self.settle_some_vservers(model, &switching, effects);
+    }
+
+    fn settle_some_vservers(&mut self, model: &Model, changed: &BTreeSet<VserverId>, effects: &mut Vec<Effect>) {
+        for &id in changed {
             let VserverView { state: before, held_down: held_before, .. } = self.view.vservers[id.index()];
             self.refresh_own_state(model, id);
             self.hold_down(model, id, effects);
@@ -108,6 +120,7 @@ impl Engine {
                 let cause = match (before, after) {
                     (VserverState::OutOfService, _) | (_, VserverState::OutOfService) => "admin",
                     _ if held_before && !self.view.vservers[id.index()].held_down => "admin",
+                    _ if model.vserver(id).role != Role::Lb => "targets",
                     _ => "own services",
                 };
                 let cause = self.act_of.as_deref().unwrap_or(cause);
@@ -115,11 +128,18 @@ impl Engine {
             }
         }
         let upstream = changed.iter().flat_map(|id| self.vservers[id.index()].upstream.iter().copied());
-        let affected: BTreeSet<VserverId> = changed.iter().copied().chain(upstream).collect();
+        let mut affected: BTreeSet<VserverId> = changed.iter().copied().chain(upstream).collect();
+        // One whose backup this is has its turn, once, when its targets have had theirs.
+        let its_turn = |id: &VserverId| changed.contains(id) || model.vserver(*id).role == Role::Lb;
+        self.dirty.vservers.extend(affected.iter().copied().filter(|id| !its_turn(id)));
+        affected.retain(its_turn);
         for id in affected {
             let effective = self.view.vservers[id.index()].effective;
             self.refresh_chain(model, id);
             let view = &self.view.vservers[id.index()];
+            if view.effective != effective {
+                self.dirty.vservers.extend(&self.vservers[id.index()].switched_by);
+            }
             // Which members are UP matters to the data plane even where no word changed.
             self.changed = true;
             if view.effective != effective && view.state.word() != view.effective.word() {
@@ -196,7 +216,13 @@ impl Engine {
     }
 
     fn member_states(&self, model: &Model, id: VserverId) -> Vec<ServiceState> {
-        model.vserver(id).members.iter().map(|m| self.view.services[m.service.index()].state).collect()
+        let vserver = model.vserver(id);
+        match &vserver.role {
+            Role::Lb => vserver.members.iter().map(|m| self.view.services[m.service.index()].state).collect(),
+            Role::Cs { targets, .. } => {
+                targets.iter().map(|t| vserver::of_target(self.view.vservers[t.index()].effective)).collect()
+            }
+        }
     }
 
     fn vserver_inputs<'a>(&self, model: &Model, id: VserverId, members: &'a [ServiceState]) -> vserver::Inputs<'a> {

@@ -7,8 +7,8 @@
 
 mod answer;
 mod ctx;
+mod edit;
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -24,7 +24,8 @@ use pingora_proxy::{FailToProxy, ProxyHttp, Session};
 use crate::dataplane::ended::Exchange;
 use crate::dataplane::l7::forward::{ClientField, client_field, is_look_alike};
 use crate::dataplane::l7::link::Link;
-use crate::dataplane::l7::policy::{self, Decision, Request};
+use crate::dataplane::l7::policy::{self, Decision, Request, Verdict};
+use crate::dataplane::l7::routed::Routed;
 use crate::dataplane::l7::sticky;
 use crate::dataplane::member::{Wanted, admit};
 use crate::model::ending::{Ending, Phase, Reason, Who};
@@ -87,7 +88,7 @@ impl ProxyHttp for Hooks {
         ctx.step(Exchange::head);
         let admitted = {
             let value = values(session);
-            admit(&snapshot, vserver, &wanted(&link, &value, &[]))
+            admit(&snapshot, vserver, &wanted(&link, &value, None, &[]))
         };
         match admitted {
             Ok(admitted) => ctx.admitted = Some(admitted),
@@ -97,28 +98,29 @@ impl ProxyHttp for Hooks {
                 return answer::refused(session, &link, &refused).await;
             }
         }
-        let decision = decide(&snapshot, vserver, session, link.client);
+        let decision = decide(&snapshot, vserver, session, &link);
         policy::count(&snapshot, &decision);
-        if let Some(rule) = policy::rule_of(&decision) {
+        if let Some(rule) = decision.rule(&snapshot) {
             ctx.step(|e| e.by_rule(&snapshot.model.rules[rule.index()].name));
         }
-        match decision {
-            Decision::Respond { status, headers, body, .. } => {
+        match decision.verdict {
+            Verdict::Respond { status, headers, body } => {
                 ctx.ended = Some(Ending::new(Who::Appliance, Phase::Rule, Reason::Responded));
                 answer::own(session, &link, status, &headers, Bytes::from(body)).await
             }
-            Decision::Redirect { status, location, .. } => {
+            Verdict::Redirect { status, location } => {
                 ctx.ended = Some(Ending::new(Who::Appliance, Phase::Rule, Reason::Redirected));
                 let location = [(Name::from("Location"), Name::from(location))];
                 answer::own(session, &link, status, &location, Bytes::new()).await
             }
-            Decision::Reject { .. } => {
+            Verdict::Reject => {
                 ctx.ended = Some(Ending::new(Who::Appliance, Phase::Rule, Reason::Rejected));
                 link.reset();
                 session.set_keepalive(None);
                 Ok(true)
             }
-            Decision::Balance => {
+            Verdict::Balance { .. } => {
+                ctx.routed = Some(Routed::of(&snapshot, decision));
                 let Err(refused) = ctx.choose(&link, Arc::clone(&snapshot), session).await else { return Ok(false) };
                 live.refused_total.fetch_add(1, Ordering::Relaxed);
                 ctx.ended = Some(refused.ending);
@@ -164,7 +166,12 @@ impl ProxyHttp for Hooks {
         request: &mut RequestHeader,
         ctx: &mut Ctx,
     ) -> Result<()> {
-        let (link, Some(chosen)) = (ctx.link()?, &ctx.chosen) else { return Ok(()) };
+        let link = ctx.link()?;
+        if let Some(routed) = &mut ctx.routed {
+            edit::request(request, &routed.edits)?;
+            routed.copies.restart();
+        }
+        let Some(chosen) = &ctx.chosen else { return Ok(()) };
         let service = chosen.snapshot.model.service(chosen.choice.service);
         let Some(vserver) = chosen.snapshot.model.vserver_id(&link.vserver) else { return Ok(()) };
         let vserver = chosen.snapshot.model.vserver(vserver);
@@ -177,6 +184,9 @@ impl ProxyHttp for Hooks {
         if !request.headers.contains_key("host") {
             // HTTP/1.0 needs none, but goes on as HTTP/1.1.
             request.insert_header("Host", chosen.choice.address.to_string())?;
+        }
+        if ctx.routed.as_ref().is_some_and(|routed| !routed.copies.is_empty()) {
+            ctx.copied_head = edit::copied(request);
         }
         // Again at the end of a body.
         ctx.step(|e| e.sent());
@@ -193,6 +203,12 @@ impl ProxyHttp for Hooks {
     ) -> Result<()> {
         if end && body.as_ref().is_some_and(Bytes::is_empty) {
             *body = None;
+        }
+        if let (Some(bytes), Some(routed)) = (&body, &mut ctx.routed) {
+            routed.copies.body(bytes);
+        }
+        if end {
+            ctx.send_copies();
         }
         if let Some(exchange) = &ctx.exchange {
             if let Some(bytes) = body {
@@ -223,6 +239,9 @@ impl ProxyHttp for Hooks {
             return Ok(());
         }
         ctx.step(|e| e.first_byte());
+        if let Some(routed) = ctx.routed.as_ref().filter(|routed| routed.edits_answer()) {
+            edit::answer(response, routed)?;
+        }
         answer::of_server(session, &link, response);
         if let Some(cookie) = ctx.chosen.as_ref().and_then(|c| sticky::set_cookie(&c.snapshot, c.choice)) {
             response.append_header("Set-Cookie", cookie)?;
@@ -313,6 +332,9 @@ impl ProxyHttp for Hooks {
     }
 
     async fn logging(&self, session: &mut Session, error: Option<&Error>, ctx: &mut Ctx) {
+        if ctx.reached && session.as_mut().is_body_empty() {
+            ctx.send_copies();
+        }
         if let (Some(error), Some(link)) = (error, &ctx.link) {
             let service = ctx.chosen.as_ref().map_or("", |c| c.serving.service());
             tracing::debug!(client = %link.client, vserver = &*link.vserver, service, %error, "request failed");
@@ -342,8 +364,9 @@ impl Hooks {
     fn another(&self, ctx: &Ctx) -> bool {
         let Some(link) = &ctx.link else { return false };
         let snapshot = link.shared.plane.cell.load();
-        let wanted = Wanted { dry: true, ..wanted(link, &|_| None, &ctx.tried) };
-        snapshot.model.vserver_id(&link.vserver).is_some_and(|id| policy::choose(&snapshot, id, &wanted).is_ok())
+        let wanted = Wanted { dry: true, ..wanted(link, &|_| None, ctx.routed.as_ref(), &ctx.tried) };
+        let entry = ctx.routed.as_ref().map_or(&link.vserver, |routed| &routed.vserver);
+        snapshot.model.vserver_id(entry).is_some_and(|id| policy::choose(&snapshot, id, &wanted).is_ok())
     }
 }
 
@@ -356,20 +379,21 @@ fn say(request: &mut RequestHeader, name: &str, value: String) -> Result<()> {
     request.insert_header(name.to_owned(), value)
 }
 
-fn decide(snapshot: &Snapshot, vserver: VserverId, session: &Session, client: SocketAddr) -> Decision {
-    if snapshot.routing.rules_of(vserver).is_empty() {
-        return Decision::Balance;
-    }
+fn decide(snapshot: &Snapshot, vserver: VserverId, session: &Session, link: &Link) -> Decision {
     let head = session.req_header();
     let fields: Vec<(&str, &[u8])> =
         head.headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes())).collect();
+    let tls = link.info.tls.as_ref();
     let request = Request {
         method: head.method.as_str(),
         // Visible ASCII: the head passed the guard.
         target: std::str::from_utf8(head.raw_path()).unwrap_or("/"),
         host: head.headers.get("host").and_then(|v| v.to_str().ok()).unwrap_or(""),
         fields: &fields,
-        client: client.ip(),
+        client: link.client.ip(),
+        port: link.info.local.port(),
+        tls: tls.is_some(),
+        server_name: tls.and_then(|tls| tls.server_name.as_deref()),
     };
     policy::decide(snapshot, vserver, &request)
 }

@@ -60,7 +60,7 @@ fn without_parameters(path: &str) -> String {
 }
 
 /// Percent-decoding, once. A `%` that no two hex digits follow stands for itself.
-fn decode(path: &str) -> Cow<'_, str> {
+pub(super) fn decode(path: &str) -> Cow<'_, str> {
     if !path.contains('%') {
         return Cow::Borrowed(path);
     }

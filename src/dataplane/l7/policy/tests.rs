@@ -1,3 +1,5 @@
+mod switching;
+
 use std::collections::HashMap;
 
 use super::*;
@@ -5,6 +7,8 @@ use crate::model::Model;
 use crate::model::condition::{Condition, Group, Term};
 use crate::model::id::{CriterionId, WatchedId};
 use crate::model::rule::{Criterion, CriterionTest, Phase, Rule, TextTest};
+
+const BALANCED: Verdict = Verdict::Balance { only: None };
 use crate::model::service::Protocol;
 use crate::model::state::StateView;
 use crate::model::vserver::Vserver;
@@ -80,23 +84,23 @@ fn snapshot(watched: Option<Truth>) -> Snapshot {
 }
 
 fn request<'a>(target: &'a str, host: &'a str, client: &str) -> Request<'a> {
-    Request { method: "GET", target, host, fields: &[], client: client.parse().unwrap() }
+    Request { method: "GET", target, host, ..Request::connection(client.parse().unwrap(), 80, None, false) }
 }
 
 #[test]
 fn the_rule_of_the_example_answers_who_it_names_and_nobody_else() {
     let snapshot = snapshot(None);
-    let decide = |target, client| decide(&snapshot, VserverId(0), &request(target, "x", client));
-    assert!(matches!(decide("/api/x", "192.0.2.1"), Decision::Respond { status: 403, .. }));
-    assert!(matches!(decide("/y/../%61pi/x", "192.0.2.1"), Decision::Respond { status: 403, .. }));
-    assert_eq!(decide("/api/x", "10.1.2.3"), Decision::Balance);
-    assert_eq!(decide("/", "192.0.2.1"), Decision::Balance);
+    let decide = |target, client| decide(&snapshot, VserverId(0), &request(target, "x", client)).verdict;
+    assert!(matches!(decide("/api/x", "192.0.2.1"), Verdict::Respond { status: 403, .. }));
+    assert!(matches!(decide("/y/../%61pi/x", "192.0.2.1"), Verdict::Respond { status: 403, .. }));
+    assert_eq!(decide("/api/x", "10.1.2.3"), BALANCED);
+    assert_eq!(decide("/", "192.0.2.1"), BALANCED);
 }
 
 #[test]
 fn a_rule_that_names_all_other_paths_cannot_be_passed_by_another_spelling() {
     let snapshot = snapshot(None);
-    let passes = |target| decide(&snapshot, VserverId(1), &request(target, "x", "192.0.2.1")) == Decision::Balance;
+    let passes = |target| decide(&snapshot, VserverId(1), &request(target, "x", "192.0.2.1")).verdict == BALANCED;
     for target in ["/public/x", "/public//x/./y", "/%70ublic/x;a=b", "/api/x", "/api/../api/x", "/public/../public/"] {
         assert!(passes(target), "{target}");
     }
@@ -131,7 +135,7 @@ fn a_board_term_that_is_unknown_fires_nothing() {
     let at = request("/api/x", "x", "192.0.2.1");
     for (value, fires) in [(Truth::True, true), (Truth::Unknown, false), (Truth::False, false)] {
         let decision = decide(&snapshot(Some(value)), VserverId(0), &at);
-        assert_eq!(decision != Decision::Balance, fires, "{value:?}");
+        assert_eq!(decision.verdict != BALANCED, fires, "{value:?}");
     }
 }
 
@@ -139,7 +143,8 @@ fn a_board_term_that_is_unknown_fires_nothing() {
 fn the_lowest_priority_number_is_asked_first_and_a_redirect_is_filled_in_once() {
     let snapshot = snapshot(None);
     let decision = decide(&snapshot, VserverId(0), &request("/api/{host}?a=1", "OLD.x.:80", "192.0.2.1"));
-    let Decision::Redirect { status, location, rule } = decision.clone() else { panic!("{decision:?}") };
+    let Verdict::Redirect { status, location } = decision.verdict.clone() else { panic!("{decision:?}") };
+    let rule = decision.rule(&snapshot).unwrap();
     assert_eq!((status, location.as_str()), (301, "https://new.test/api/{host}?a=1&{x}OLD.x.:80"));
     assert_eq!(&*snapshot.model.rules[rule.index()].name, "moved");
     count(&snapshot, &decision);

@@ -9,6 +9,7 @@ use crate::model::check::Host;
 use crate::model::id::{Kind, Name, ObjectRef, ServiceId, VserverId};
 use crate::model::service::Service;
 use crate::model::state::{Override, OverrideKey, OverrideValue, Slot};
+use crate::model::vserver::Role;
 
 // === impl Engine ===
 
@@ -90,12 +91,17 @@ impl Engine {
         }
         // First states before anybody is told of changes; then what was there before shows its former state, so that
         // `settle` reports the difference.
-        for i in 0..model.vservers.len() {
-            self.refresh_own_state(model, VserverId::from_index(i));
-            self.view.vservers[i].since = self.now;
-        }
-        for i in 0..model.vservers.len() {
-            self.refresh_chain(model, VserverId::from_index(i));
+        // Content switching comes last: it looks at the effective states of the others.
+        for switching in [false, true] {
+            let ids = (0..model.vservers.len()).map(VserverId::from_index);
+            let ids: Vec<_> = ids.filter(|&id| (model.vserver(id).role != Role::Lb) == switching).collect();
+            for &id in &ids {
+                self.refresh_own_state(model, id);
+                self.view.vservers[id.index()].since = self.now;
+            }
+            for &id in &ids {
+                self.refresh_chain(model, id);
+            }
         }
         for (i, vserver) in model.vservers.iter().enumerate() {
             if let Some((view, was_up)) = former.vservers.get(&vserver.name) {

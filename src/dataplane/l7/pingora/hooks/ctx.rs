@@ -11,6 +11,7 @@ use crate::balance::persistence::cookie;
 use crate::dataplane::ended::Exchange;
 use crate::dataplane::l7::link::Link;
 use crate::dataplane::l7::pingora::upgrade::Upgrade;
+use crate::dataplane::l7::routed::Routed;
 use crate::dataplane::member::{Acquired, Admitted, Refused, Wanted, acquire};
 use crate::model::balancing::Extract;
 use crate::model::ending::Ending;
@@ -31,6 +32,10 @@ pub(in crate::dataplane::l7::pingora) struct Ctx {
     pub began: Instant,
     /// Set once the request may go on.
     pub admitted: Option<Admitted>,
+    /// What the rules made of it, where it is balanced.
+    pub routed: Option<Routed>,
+    /// The head as the server gets it, for copies.
+    pub copied_head: Vec<u8>,
     pub chosen: Option<Acquired>,
     /// The chosen one has a connection for this request, and did not go down while it was made.
     pub reached: bool,
@@ -58,6 +63,8 @@ impl Ctx {
             ended: None,
             began: Instant::now(),
             admitted: None,
+            routed: None,
+            copied_head: Vec::new(),
             chosen: None,
             reached: false,
             tried: Vec::new(),
@@ -79,8 +86,9 @@ impl Ctx {
         self.reached = false;
         let acquired = {
             let value = values(session);
-            let wanted = wanted(link, &value, &self.tried);
-            acquire(&link.shared.plane, snapshot, &link.vserver, &wanted).await?
+            let wanted = wanted(link, &value, self.routed.as_ref(), &self.tried);
+            let entry = self.routed.as_ref().map_or(&link.vserver, |routed| &routed.vserver);
+            acquire(&link.shared.plane, snapshot, entry, &wanted).await?
         };
         self.step(|e| e.chosen(&acquired));
         self.chosen = Some(acquired);
@@ -115,6 +123,15 @@ impl Ctx {
         }
     }
 
+    /// The request is whole: its copies leave.
+    pub fn send_copies(&mut self) {
+        let (Some(link), Some(routed)) = (&self.link, &mut self.routed) else { return };
+        if !routed.copies.is_empty() && !self.copied_head.is_empty() {
+            let copies = std::mem::take(&mut routed.copies);
+            copies.send(&link.shared, link.client, link.info.local, &self.copied_head);
+        }
+    }
+
     pub fn pass_over(&mut self) {
         if let Some(chosen) = &self.chosen {
             self.tried.push(Arc::clone(chosen.serving.service()));
@@ -130,6 +147,7 @@ impl Ctx {
 pub(in crate::dataplane::l7::pingora) fn wanted<'a>(
     link: &'a Link,
     value: &'a (dyn Fn(&Extract) -> Option<String> + Sync),
+    routed: Option<&'a Routed>,
     tried: &'a [Name],
 ) -> Wanted<'a> {
     Wanted {
@@ -137,7 +155,7 @@ pub(in crate::dataplane::l7::pingora) fn wanted<'a>(
         local: link.info.local,
         value,
         tls_session: link.info.tls.as_ref().and_then(|tls| tls.session.as_deref()),
-        only: None,
+        only: routed.and_then(Routed::only),
         tried,
         now: link.shared.now(),
         dry: false,

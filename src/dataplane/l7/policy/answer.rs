@@ -1,0 +1,104 @@
+//! Rules of the response phase: what the request says of them is settled with the request, as its head is gone when the
+//! answer comes; what the answer says is asked then.
+
+use super::edits::HeadEdits;
+use super::{Path, Request, criteria, term_value};
+use crate::model::condition::{Subject, Truth};
+use crate::model::id::{CriterionId, RuleId, VserverId};
+use crate::model::rule::{Action, CriterionTest};
+use crate::snapshot::Snapshot;
+
+/// The head of a server's answer, as the rules see it.
+#[derive(Clone, Copy, Debug)]
+pub struct Answer<'a> {
+    pub status: u16,
+    pub fields: &'a [(&'a str, &'a [u8])],
+}
+
+/// What waits for the answer. Empty for nearly every request.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct AnswerRules {
+    waiting: Vec<Waiting>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Waiting {
+    rule: RuleId,
+    /// For each reading of the path: groups of terms.
+    readings: Vec<Vec<Vec<Term>>>,
+    /// With the request's values filled in.
+    edits: HeadEdits,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Term {
+    Known(Truth),
+    OfAnswer { criterion: CriterionId, negated: bool },
+}
+
+// === impl AnswerRules ===
+
+impl AnswerRules {
+    pub fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// Prepares the rules of one more vserver that the request comes through.
+    pub(super) fn add(&mut self, snapshot: &Snapshot, vserver: VserverId, request: &Request<'_>, path: &Path) {
+        for &rule in snapshot.routing.answer_rules_of(vserver) {
+            let Action::Edit(edits) = &snapshot.model.rules[rule.index()].action else { continue };
+            let mut folded = HeadEdits::default();
+            folded.fold(edits, |_| None, request);
+            let mut readings: Vec<_> = path.readings().iter().map(|r| terms(snapshot, rule, request, r)).collect();
+            readings.dedup();
+            self.waiting.push(Waiting { rule, readings, edits: folded });
+        }
+    }
+
+    /// The changes of this answer, and the rules that make them.
+    pub fn ask(&self, snapshot: &Snapshot, answer: &Answer<'_>) -> (HeadEdits, Vec<RuleId>) {
+        let (mut edits, mut acted) = (HeadEdits::default(), Vec::new());
+        for waiting in &self.waiting {
+            let is_true = |groups: &Vec<Vec<Term>>| {
+                groups.iter().any(|group| group.iter().all(|term| value(snapshot, term, answer).is_true()))
+            };
+            if waiting.readings.iter().any(is_true) {
+                edits.join(&waiting.edits);
+                acted.push(waiting.rule);
+            }
+        }
+        (edits, acted)
+    }
+}
+
+fn terms(snapshot: &Snapshot, rule: RuleId, request: &Request<'_>, path: &str) -> Vec<Vec<Term>> {
+    let groups = &snapshot.model.rules[rule.index()].when.groups;
+    let term = |group: usize, at: usize| {
+        let term = &groups[group].terms[at];
+        match term.subject {
+            Subject::Criterion(criterion) if is_of_answer(snapshot, criterion) => {
+                Term::OfAnswer { criterion, negated: term.negated }
+            }
+            _ => Term::Known(term_value(snapshot, rule, (group, at), request, path)),
+        }
+    };
+    groups.iter().enumerate().map(|(g, group)| (0..group.terms.len()).map(|t| term(g, t)).collect()).collect()
+}
+
+fn is_of_answer(snapshot: &Snapshot, criterion: CriterionId) -> bool {
+    matches!(
+        snapshot.model.criteria[criterion.index()].test,
+        CriterionTest::Status(_) | CriterionTest::ResponseHeader { .. }
+    )
+}
+
+/// `snapshot` is the one the rules were prepared on.
+fn value(snapshot: &Snapshot, term: &Term, answer: &Answer<'_>) -> Truth {
+    match term {
+        Term::Known(value) => *value,
+        Term::OfAnswer { criterion, negated } => {
+            let test = &snapshot.model.criteria[criterion.index()].test;
+            Truth::from(criteria::met_by_answer(test, snapshot.routing.regex_of(*criterion), answer) != *negated)
+        }
+    }
+}
