@@ -7,6 +7,7 @@
 //!                                         member: persistence ─▶ method ─▶ chain
 //! ```
 
+mod access;
 mod conn;
 mod connect;
 pub mod dns;
@@ -18,6 +19,7 @@ pub mod member;
 mod proxy;
 mod tls;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -62,6 +64,7 @@ pub(crate) struct Shared {
     pub handshakes: Semaphore,
     pub tls: tls::Servers,
     pub tls_clients: tls::Clients,
+    pub log: access::AccessLog,
     open: AtomicUsize,
     idle: Notify,
     origin: Instant,
@@ -84,12 +87,17 @@ pub(crate) struct Open(Arc<Shared>);
 impl Dataplane {
     /// Binds what the current snapshot asks for and follows every later one. Must be called inside a tokio runtime.
     pub async fn start(cell: Arc<Cell>, observations: mpsc::Sender<Observation>) -> Dataplane {
-        Dataplane::start_at(cell, observations, Instant::now()).await
+        Dataplane::start_at(cell, observations, Instant::now(), PathBuf::new()).await
     }
 
     /// [`start`](Self::start), with the moment at which the clock of the one writer shows zero, so that both mean the
-    /// same by a tick.
-    pub async fn start_at(cell: Arc<Cell>, observations: mpsc::Sender<Observation>, origin: Instant) -> Dataplane {
+    /// same by a tick; and the folder that the name of the access log is relative to.
+    pub async fn start_at(
+        cell: Arc<Cell>,
+        observations: mpsc::Sender<Observation>,
+        origin: Instant,
+        folder: PathBuf,
+    ) -> Dataplane {
         let (drain, drain_seen) = watch::channel(false);
         let (kill, kill_seen) = watch::channel(false);
         let budget = Budget::of(open_files_max());
@@ -103,6 +111,7 @@ impl Dataplane {
             handshakes: Semaphore::new((budget.connections / 2).max(1)),
             tls: tls::Servers::default(),
             tls_clients: tls::Clients::default(),
+            log: access::AccessLog::new(folder),
             open: AtomicUsize::new(0),
             idle: Notify::new(),
             origin,

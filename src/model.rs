@@ -49,6 +49,7 @@ pub struct Model {
     pub journal: Journal,
     /// `[monitors] scripts`: the folder of the scripts of USER monitors, relative to that of the configuration.
     pub monitor_scripts: Option<Name>,
+    pub log: Log,
     pub monitors: Vec<Monitor>,
     pub checks: Vec<Check>,
     pub servers: Vec<Server>,
@@ -125,6 +126,32 @@ pub struct Journal {
     pub size: u64,
 }
 
+/// What is written of each request (HTTP) and connection (L4).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Log {
+    pub access: AccessTo,
+    pub format: LogFormat,
+}
+
+/// Where the lines go.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum AccessTo {
+    #[default]
+    Off,
+    Stdout,
+    /// Relative to the folder of the configuration.
+    File(Name),
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LogFormat {
+    /// `key=value`, one line each.
+    #[default]
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
 /// Lookup by name; the tables are sorted, so it is a binary search (services: groups' members too).
 macro_rules! lookup {
     ($($(#[$doc:meta])* $method:ident, $table:ident, $id:ident);+ $(;)?) => {$(
@@ -146,6 +173,7 @@ impl Model {
             features: Features { lb: true, gslb: true },
             journal: Journal { keep: Duration::from_secs(400 * 86_400), size: 1 << 30 },
             monitor_scripts: None,
+            log: Log::default(),
             monitors: Vec::new(),
             checks: Vec::new(),
             servers: Vec::new(),

@@ -29,6 +29,7 @@ pub struct Snapshot {
     pub vservers: Vec<VserverEntry>,
     /// Client connections that are open now.
     pub connections: Arc<live::Connections>,
+    pub log: Arc<live::LogLive>,
     /// Counters of rules.
     pub rules: Vec<Arc<live::RuleLive>>,
     /// Rules and criteria, prepared once for each model.

@@ -94,8 +94,10 @@ async fn start(options: &RunOptions) -> Result<Running, String> {
     })
     .map_err(|e| format!("the machine refuses threads: {e}"))?;
 
+    let folder = options.config.parent().map(Path::to_owned).unwrap_or_default();
     let dataplane =
-        Dataplane::start_at(Arc::clone(&reactor.cell), reactor.observations.clone(), clock.instant(Tick::ZERO)).await;
+        Dataplane::start_at(Arc::clone(&reactor.cell), reactor.observations.clone(), clock.instant(Tick::ZERO), folder)
+            .await;
     let dns = DnsServer::start(Arc::clone(&reactor.cell)).await;
     tokio::spawn(join_listeners(Arc::clone(&reactor.cell), dataplane.reconciled(), dns.reconciled()));
     let (stop_admin, stopping) = watch::channel(false);

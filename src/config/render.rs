@@ -18,7 +18,7 @@ use std::fmt::Write;
 use crate::config::units::{format_duration, format_size};
 use crate::model::condition::Condition;
 use crate::model::scenario::Secret;
-use crate::model::{Model, PasswordHash, Role};
+use crate::model::{AccessTo, LogFormat, Model, PasswordHash, Role};
 use text::{Text, Value};
 
 /// The whole model as one TOML document.
@@ -83,6 +83,17 @@ fn once(out: &mut Text, model: &Model) {
         out.table(&["monitors"]);
         out.key("scripts", Value::str(scripts));
     }
+
+    out.table(&["log"]);
+    out.key(
+        "access",
+        match &model.log.access {
+            AccessTo::Off => Value::Str("off".into()),
+            AccessTo::Stdout => Value::Str("stdout".into()),
+            AccessTo::File(file) => Value::str(file),
+        },
+    );
+    out.key("format", Value::Str(if model.log.format == LogFormat::Json { "json" } else { "text" }.into()));
 }
 
 fn secret_value(secret: &Secret) -> Value {

@@ -65,6 +65,7 @@ pub fn resolve(report: &mut Report, document: &Table, files: &dyn Files) -> Mode
     let features = global::features(cx);
     let journal = global::journal(cx);
     let monitor_scripts = monitor::scripts(cx);
+    let log = global::log(cx);
     let monitors = monitor::all(cx);
     let servers = service::servers(cx);
     let lists = access::all(cx);
@@ -92,6 +93,7 @@ pub fn resolve(report: &mut Report, document: &Table, files: &dyn Files) -> Mode
         features,
         journal,
         monitor_scripts,
+        log,
         monitors,
         checks,
         servers,

@@ -118,6 +118,7 @@ pub static ROOT: Schema = schema(&[
     key("admin", Kind::Table(&ADMIN)),
     key("features", Kind::Table(&FEATURES)),
     key("journal", Kind::Table(&JOURNAL)),
+    key("log", Kind::Table(&LOG)),
     key("defaults", Kind::Table(&DEFAULTS)),
     key("monitors", Kind::Table(&monitor::MONITORS)),
     key("monitor", Kind::Map(&Kind::Table(&monitor::MONITOR))),
@@ -164,6 +165,9 @@ static FEATURES: Schema = Schema {
 
 static JOURNAL: Schema =
     schema(&[key("keep", Kind::Duration(MINUTE, 100 * YEAR)), key("size", Kind::Size(1 << 20, 1 << 50))]);
+
+static LOG: Schema = schema(&[key("access", Kind::Name), key("format", Kind::Word(&LOG_FORMATS))]);
+static LOG_FORMATS: Words = words(&["text", "json"]);
 
 static DEFAULTS: Schema = schema(&[
     key("monitor", Kind::Table(&monitor::MONITOR_DEFAULTS)),

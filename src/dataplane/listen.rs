@@ -43,6 +43,7 @@ pub(crate) async fn start(shared: Arc<Shared>) -> watch::Receiver<u64> {
     published.borrow_and_update();
     let mut listeners = Listeners::default();
     let snapshot = shared.plane.cell.load_full();
+    shared.log.follow(&snapshot);
     let mut failed = listeners.reconcile(&shared, &snapshot).await;
     let (done, reconciled) = watch::channel(snapshot.generation);
     drop(snapshot);
@@ -55,6 +56,7 @@ pub(crate) async fn start(shared: Arc<Shared>) -> watch::Receiver<u64> {
                 () = retry => {}
             }
             let snapshot = shared.plane.cell.load_full();
+            shared.log.follow(&snapshot);
             failed = listeners.reconcile(&shared, &snapshot).await;
             done.send_replace(snapshot.generation);
         }

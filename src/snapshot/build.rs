@@ -85,6 +85,7 @@ pub fn build(parts: Parts<'_>) -> Snapshot {
         services,
         vservers,
         connections: registry.connections(),
+        log: registry.log(),
         rules: model.rules.iter().map(|rule| registry.rule(&rule.name)).collect(),
         routing: same_model.map_or_else(|| Arc::new(Routing::build(model)), |p| Arc::clone(&p.routing)),
         scenario_active,

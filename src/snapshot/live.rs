@@ -35,6 +35,7 @@ pub struct Registry {
     /// By vserver, then service.
     members: HashMap<Name, HashMap<Name, Arc<MemberLive>>>,
     connections: Arc<Connections>,
+    log: Arc<LogLive>,
     rules: HashMap<Name, Arc<RuleLive>>,
     dns: Arc<DnsLive>,
     zones: HashMap<Name, Arc<ZoneLive>>,
@@ -141,6 +142,15 @@ pub struct RuleLive {
     pub mirror_failed_total: AtomicU64,
 }
 
+/// Counters of the access log. Totals never fall.
+#[derive(Debug, Default)]
+pub struct LogLive {
+    /// Lines that were taken.
+    pub lines_total: AtomicU64,
+    /// Lines that were dropped as the disk did not keep up, or could not be written.
+    pub dropped_total: AtomicU64,
+}
+
 /// Counters and sockets of the DNS service. Totals never fall.
 #[derive(Debug, Default)]
 pub struct DnsLive {
@@ -221,6 +231,10 @@ impl Registry {
         Arc::clone(&self.connections)
     }
 
+    pub fn log(&self) -> Arc<LogLive> {
+        Arc::clone(&self.log)
+    }
+
     pub fn rule(&mut self, name: &Name) -> Arc<RuleLive> {
         Arc::clone(self.rules.entry(Arc::clone(name)).or_default())
     }
@@ -243,6 +257,15 @@ impl Registry {
         });
         self.rules.retain(|name, _| model.rule_id(name).is_some());
         self.zones.retain(|name, _| model.zones.iter().any(|z| z.name == *name));
+    }
+}
+
+// === impl LogLive ===
+
+impl LogLive {
+    /// A line that was taken is not written after all.
+    pub fn lost(&self) {
+        self.dropped_total.fetch_add(1, Ordering::Relaxed);
     }
 }
 

@@ -201,6 +201,7 @@ fn vserver(out: &mut Text, model: &Model, vserver: &Vserver) {
     out.key("clt_timeout", Value::duration(vserver.client_timeout));
     if vserver.protocol.is_http() {
         out.key("forwarded_for", Value::Bool(vserver.forwarded.x_forwarded_for));
+        out.key("diagnostics", Value::List(vserver.diagnostics.iter().map(Value::show).collect()));
     }
 }
 

@@ -10,7 +10,7 @@ use super::object::Object;
 use crate::config::document::{Node, Path, Place, Table};
 use crate::model::scenario::Secret;
 use crate::model::zone::Dns;
-use crate::model::{Admin, Appliance, Features, Journal, PasswordHash, Role, User};
+use crate::model::{AccessTo, Admin, Appliance, Features, Journal, Log, LogFormat, PasswordHash, Role, User};
 
 static NOTHING: Table = Table { entries: Vec::new() };
 
@@ -100,6 +100,17 @@ pub fn journal(cx: &mut Context<'_>) -> Journal {
         keep: object.duration("keep").unwrap_or(Duration::from_secs(400 * 86_400)),
         size: size.unwrap_or(1 << 30),
     }
+}
+
+pub fn log(cx: &mut Context<'_>) -> Log {
+    let object = object(cx, Path::Root, "log");
+    let access = match object.text("access") {
+        None | Some("off") => AccessTo::Off,
+        Some("stdout") => AccessTo::Stdout,
+        Some(file) => AccessTo::File(file.into()),
+    };
+    let format = if object.text("format") == Some("json") { LogFormat::Json } else { LogFormat::Text };
+    Log { access, format }
 }
 
 pub fn dns(cx: &mut Context<'_>) -> Dns {

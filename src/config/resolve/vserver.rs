@@ -8,10 +8,12 @@ use super::Context;
 use super::object::Object;
 use super::service::{Services, protocol, weighted};
 use crate::config::document::{Node, Path, Place};
+use crate::config::values;
 use crate::model::Admin;
 use crate::model::balancing::{Balancing, Method};
 use crate::model::id::{GroupId, ServiceId, VserverId};
 use crate::model::limit::{Spillover, SpilloverMethod};
+use crate::model::net::Network;
 use crate::model::persistence::{Persistence, PersistenceKind};
 use crate::model::rule::{Action, Route, Rule};
 use crate::model::service::Protocol;
@@ -132,8 +134,17 @@ fn vserver(cx: &mut Context<'_>, object: &Object<'_>, name: &str, services: &Ser
         trofs_persistence: object.bool("trofs_persistence").unwrap_or(true),
         client_timeout: object.duration("clt_timeout").unwrap_or(client_timeout),
         forwarded: Forwarded { x_forwarded_for, x_forwarded: false, forwarded: false },
+        diagnostics: diagnostics(cx, object, protocol),
         ..Vserver::new(name, protocol)
     }
+}
+
+fn diagnostics(cx: &mut Context<'_>, object: &Object<'_>, protocol: Protocol) -> Vec<Network> {
+    let networks = object.items("diagnostics");
+    if object.own("diagnostics").is_some() && !protocol.is_http() {
+        object.wrong(cx.report, "diagnostics", "they are told in headers, and this type has none");
+    }
+    networks.into_iter().filter_map(|network| values::network(network.text()?).ok()).collect()
 }
 
 fn bound_services(cx: &mut Context<'_>, object: &Object<'_>, protocol: Protocol, services: &Services) -> Vec<Member> {

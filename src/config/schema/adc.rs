@@ -175,6 +175,7 @@ macro_rules! vserver_keys {
             key("trofs_persistence", Kind::Bool),
             aliased("clt_timeout", &["client_timeout"], Kind::Duration(1, 31_536_000 * SECOND)),
             key("forwarded_for", Kind::Bool),
+            key("diagnostics", Kind::OneOf(&[Kind::List(&Kind::Network), Kind::Network])),
         ]
     };
 }

@@ -1,25 +1,27 @@
 //! Answers of our own: short plain text, no server's name.
 
 use super::head::Refusal;
+use crate::dataplane::ended::REQUEST_ID;
 
 /// The reason phrase of a status that we send.
 pub fn reason(status: u16) -> &'static str {
     http::StatusCode::from_u16(status).ok().and_then(|s| s.canonical_reason()).unwrap_or("Error")
 }
 
-/// `503 Service Unavailable` and a line end.
-pub fn body(status: u16) -> String {
-    format!("{status} {}\n", reason(status))
+/// `503 Service Unavailable` and a line end; then the id that finds the request in the log, where it has one.
+pub fn body(status: u16, id: Option<&str>) -> String {
+    let id = id.map_or_else(String::new, |id| format!("id: {id}\n"));
+    format!("{status} {}\n{id}", reason(status))
 }
 
 /// A whole answer to a head that was refused. The connection closes after it.
-pub(super) fn refusal(refusal: Refusal) -> Vec<u8> {
+pub(super) fn refusal(refusal: Refusal, id: &str) -> Vec<u8> {
     let Refusal { status, why } = refusal;
-    let body = format!("{status} {}: {why}\n", reason(status));
+    let body = format!("{status} {}: {why}\nid: {id}\n", reason(status));
     let allow = if status == 405 { "Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n" } else { "" };
     format!(
         "HTTP/1.1 {status} {}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {}\r\n{allow}\
-         Cache-Control: no-store\r\nConnection: close\r\n\r\n{body}",
+         {REQUEST_ID}: {id}\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n{body}",
         reason(status),
         body.len(),
     )

@@ -241,10 +241,11 @@ impl ClientStream {
         tracing::debug!(client = %self.link.client, vserver = &*self.link.vserver, status = refusal.status,
             why = refusal.why, "request refused");
         let exchange = Exchange::begin(&self.link.info.conn, std::time::Instant::now());
+        let id = exchange.id();
         exchange.end(Who::Client, refusal.reason(), refusal.status);
         self.refused = true;
         self.link.linger();
-        self.unsent.extend_from_slice(&pages::refusal(refusal));
+        self.unsent.extend_from_slice(&pages::refusal(refusal, &id));
     }
 
     fn time(&mut self, timing: Timing, limit: Duration) {

@@ -73,7 +73,7 @@ impl ProxyHttp for Hooks {
             // Removed, or made a TCP vserver, while this connection was open.
             link.close();
             ctx.ended = Some(Ending::new(Who::Appliance, Phase::Head, Reason::Removed));
-            return answer::page(session, &link, 503).await;
+            return answer::page(session, &link, &ctx.told(&link, 503), 503).await;
         };
         let intended = snapshot.model.vserver(vserver);
         let live = &snapshot.vservers[vserver.index()].live;
@@ -95,7 +95,8 @@ impl ProxyHttp for Hooks {
             Err(refused) => {
                 live.refused_total.fetch_add(1, Ordering::Relaxed);
                 ctx.ended = Some(refused.ending);
-                return answer::refused(session, &link, &refused).await;
+                let told = ctx.told(&link, refused.status().unwrap_or(0));
+                return answer::refused(session, &link, &told, &refused).await;
             }
         }
         let decision = decide(&snapshot, vserver, session, &link);
@@ -106,12 +107,12 @@ impl ProxyHttp for Hooks {
         match decision.verdict {
             Verdict::Respond { status, headers, body } => {
                 ctx.ended = Some(Ending::new(Who::Appliance, Phase::Rule, Reason::Responded));
-                answer::own(session, &link, status, &headers, Bytes::from(body)).await
+                answer::own(session, &link, &ctx.told(&link, status), status, &headers, Bytes::from(body)).await
             }
             Verdict::Redirect { status, location } => {
                 ctx.ended = Some(Ending::new(Who::Appliance, Phase::Rule, Reason::Redirected));
                 let location = [(Name::from("Location"), Name::from(location))];
-                answer::own(session, &link, status, &location, Bytes::new()).await
+                answer::own(session, &link, &ctx.told(&link, status), status, &location, Bytes::new()).await
             }
             Verdict::Reject => {
                 ctx.ended = Some(Ending::new(Who::Appliance, Phase::Rule, Reason::Rejected));
@@ -124,7 +125,8 @@ impl ProxyHttp for Hooks {
                 let Err(refused) = ctx.choose(&link, Arc::clone(&snapshot), session).await else { return Ok(false) };
                 live.refused_total.fetch_add(1, Ordering::Relaxed);
                 ctx.ended = Some(refused.ending);
-                answer::refused(session, &link, &refused).await
+                let told = ctx.told(&link, refused.status().unwrap_or(0));
+                answer::refused(session, &link, &told, &refused).await
             }
         }
     }
@@ -243,6 +245,13 @@ impl ProxyHttp for Hooks {
             edit::answer(response, routed)?;
         }
         answer::of_server(session, &link, response);
+        let vserver = ctx.chosen.as_ref().and_then(|c| {
+            let model = &c.snapshot.model;
+            model.vserver_id(&link.vserver).map(|id| model.vserver(id))
+        });
+        if let (Some(vserver), Some(exchange)) = (vserver.filter(|v| !v.diagnostics.is_empty()), &ctx.exchange) {
+            answer::tell(response, &exchange.diagnostics(vserver, None))?;
+        }
         if let Some(cookie) = ctx.chosen.as_ref().and_then(|c| sticky::set_cookie(&c.snapshot, c.choice)) {
             response.append_header("Set-Cookie", cookie)?;
         }
@@ -324,7 +333,9 @@ impl ProxyHttp for Hooks {
             Some(_) => link.reset(),
             None if status > 0 => {
                 session.set_keepalive(None);
-                let _ = answer::page(session, link, status).await;
+                let ended = || ctx.exchange.as_ref().map(|exchange| answer::ended_by(Some(error), exchange.phase()));
+                ctx.ended = ctx.ended.or_else(ended);
+                let _ = answer::page(session, link, &ctx.told(link, status), status).await;
             }
             None => {}
         }

@@ -6,23 +6,27 @@ use pingora_error::{Error, ErrorSource, ErrorType, Result};
 use pingora_http::ResponseHeader;
 use pingora_proxy::Session;
 
+use crate::dataplane::ended::REQUEST_ID;
 use crate::dataplane::l7::link::Link;
 use crate::dataplane::l7::pages;
 use crate::dataplane::member::{Answer, Refused};
 use crate::model::ending::{Ending, Phase, Reason, Who};
 use crate::model::id::Name;
 
+/// Fields that say who this request is and how it went.
+pub(super) type Told = Vec<(&'static str, String)>;
+
 /// A short page for a status. `Ok(true)`: the request is answered.
-pub(super) async fn page(session: &mut Session, link: &Link, status: u16) -> Result<bool> {
+pub(super) async fn page(session: &mut Session, link: &Link, told: &Told, status: u16) -> Result<bool> {
     let fields = [
         (Name::from("Content-Type"), Name::from("text/plain; charset=utf-8")),
         (Name::from("Cache-Control"), Name::from("no-store")),
     ];
-    own(session, link, status, &fields, Bytes::from(pages::body(status))).await
+    own(session, link, told, status, &fields, body(told, status)).await
 }
 
 /// What is told to a request that gets no member. `Ok(true)`: the request is answered.
-pub(super) async fn refused(session: &mut Session, link: &Link, refused: &Refused) -> Result<bool> {
+pub(super) async fn refused(session: &mut Session, link: &Link, told: &Told, refused: &Refused) -> Result<bool> {
     let Some(status) = refused.status() else {
         link.reset();
         session.set_keepalive(None);
@@ -33,13 +37,13 @@ pub(super) async fn refused(session: &mut Session, link: &Link, refused: &Refuse
         Answer::Redirect(_) => {
             let target = std::str::from_utf8(session.req_header().raw_path()).unwrap_or("/");
             let location = field("Location", refused.location(target).unwrap_or_default());
-            own(session, link, status, &location, Bytes::new()).await
+            own(session, link, told, status, &location, Bytes::new()).await
         }
         Answer::TooManyRequests { retry_after_s } => {
             let retry_after = field("Retry-After", retry_after_s.to_string());
-            own(session, link, status, &retry_after, Bytes::from(pages::body(status))).await
+            own(session, link, told, status, &retry_after, body(told, status)).await
         }
-        Answer::Unavailable | Answer::Reset => page(session, link, status).await,
+        Answer::Unavailable | Answer::Reset => page(session, link, told, status).await,
     }
 }
 
@@ -47,6 +51,7 @@ pub(super) async fn refused(session: &mut Session, link: &Link, refused: &Refuse
 pub(super) async fn own(
     session: &mut Session,
     link: &Link,
+    told: &Told,
     status: u16,
     fields: &[(Name, Name)],
     body: Bytes,
@@ -55,6 +60,7 @@ pub(super) async fn own(
     for (name, value) in fields {
         head.append_header(name.to_string(), value.to_string())?;
     }
+    tell(&mut head, told)?;
     if !body.is_empty() && !head.headers.contains_key("content-type") {
         head.insert_header("Content-Type", "text/plain; charset=utf-8")?;
     }
@@ -71,6 +77,15 @@ pub(super) async fn own(
         session.write_response_body(Some(body), true).await?;
     }
     Ok(true)
+}
+
+pub(super) fn tell(head: &mut ResponseHeader, told: &Told) -> Result<()> {
+    told.iter().try_for_each(|(name, value)| head.insert_header(*name, value.as_str()))
+}
+
+fn body(told: &Told, status: u16) -> Bytes {
+    let id = told.iter().find(|(name, _)| *name == REQUEST_ID).map(|(_, id)| id.as_str());
+    Bytes::from(pages::body(status, id))
 }
 
 /// A server's answer on its way to the client.

@@ -7,8 +7,9 @@ use pingora_core::upstreams::peer::HttpPeer;
 use pingora_error::{Error, ErrorType};
 use pingora_proxy::Session;
 
+use super::answer::Told;
 use crate::balance::persistence::cookie;
-use crate::dataplane::ended::Exchange;
+use crate::dataplane::ended::{Exchange, REQUEST_ID};
 use crate::dataplane::l7::link::Link;
 use crate::dataplane::l7::pingora::upgrade::Upgrade;
 use crate::dataplane::l7::routed::Routed;
@@ -105,6 +106,16 @@ impl Ctx {
         link.serve(chosen.serving.flushed());
         self.reached = true;
         true
+    }
+
+    /// What an answer with this status says of the request: its id where it is an error, and everything to a client that
+    /// the vserver lets know.
+    pub fn told(&self, link: &Link, status: u16) -> Told {
+        let Some(exchange) = &self.exchange else { return Told::new() };
+        let snapshot = link.shared.plane.cell.load();
+        let vserver = snapshot.model.vserver_id(&link.vserver).map(|id| snapshot.model.vserver(id));
+        let told = vserver.map(|vserver| exchange.diagnostics(vserver, self.ended)).unwrap_or_default();
+        if told.is_empty() && status >= 400 { vec![(REQUEST_ID, exchange.id())] } else { told }
     }
 
     /// Tells the exchange of a step.
