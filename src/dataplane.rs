@@ -38,6 +38,9 @@ const CONNECTIONS_MAX: usize = 100_000;
 /// Idle connections to servers of the process at most.
 const POOLED_MAX: usize = 4096;
 
+/// Pipes of the process at most; bulk transfers beyond are copied.
+const PIPES_MAX: usize = 256;
+
 /// Open files left to listeners, probes, administration and DNS.
 const FILES_RESERVED: usize = 256;
 
@@ -77,6 +80,8 @@ pub(crate) struct Shared {
 struct Budget {
     connections: usize,
     pooled: usize,
+    /// Pipes of bulk transfers, two files each.
+    pipes: usize,
 }
 
 /// An open client connection; counted until dropped.
@@ -101,6 +106,7 @@ impl Dataplane {
         let (drain, drain_seen) = watch::channel(false);
         let (kill, kill_seen) = watch::channel(false);
         let budget = Budget::of(open_files_max());
+        l4::set_most_pipes(budget.pipes);
         let shared = Arc::new(Shared {
             plane: Plane { cell, observations },
             l7: l7::Engine::new(budget.pooled),
@@ -161,10 +167,14 @@ impl Budget {
     /// A quarter of what is not reserved goes to idle connections (4096 at most), the rest to
     /// connections of clients. A limit below the reserve still serves, with little.
     fn of(open_files: Option<usize>) -> Budget {
-        let Some(files) = open_files else { return Budget { connections: CONNECTIONS_MAX, pooled: POOLED_MAX } };
+        let Some(files) = open_files else {
+            return Budget { connections: CONNECTIONS_MAX, pooled: POOLED_MAX, pipes: PIPES_MAX };
+        };
         let files = files.saturating_sub(FILES_RESERVED.min(files / 2));
         let pooled = (files / 4).clamp(1, POOLED_MAX);
-        Budget { connections: (files.saturating_sub(pooled) / 2).clamp(16, CONNECTIONS_MAX), pooled }
+        let pipes = (files / 32).clamp(1, PIPES_MAX);
+        let connections = (files.saturating_sub(pooled + 2 * pipes) / 2).clamp(12, CONNECTIONS_MAX);
+        Budget { connections, pooled, pipes }
     }
 }
 
@@ -225,12 +235,12 @@ mod tests {
     #[test]
     fn connections_and_idle_ones_to_servers_together_stay_below_the_limit_of_open_files() {
         for files in [64, 256, 1024, 4096, 65_536, 1_048_576] {
-            let Budget { connections, pooled } = Budget::of(Some(files));
-            assert!(2 * connections + pooled < files, "{files}: {connections} and {pooled}");
-            assert!(connections >= 16 && pooled >= 1, "{files}");
+            let Budget { connections, pooled, pipes } = Budget::of(Some(files));
+            assert!(2 * connections + pooled + 2 * pipes < files, "{files}: {connections}, {pooled} and {pipes}");
+            assert!(connections >= 12 && pooled >= 1 && pipes >= 1, "{files}");
         }
-        assert_eq!(Budget::of(Some(256)), Budget { connections: 48, pooled: 32 });
-        assert_eq!(Budget::of(None), Budget { connections: 100_000, pooled: 4096 });
+        assert_eq!(Budget::of(Some(256)), Budget { connections: 44, pooled: 32, pipes: 4 });
+        assert_eq!(Budget::of(None), Budget { connections: 100_000, pooled: 4096, pipes: 256 });
     }
 
     #[test]

@@ -80,13 +80,6 @@ class Process:
                 self.process.wait()
 
 
-def busy_ns():
-    """Time that all cores together were busy since the start, without nice and stolen time. Ticks of 10 ms."""
-    with open("/proc/stat") as stat:
-        user, _nice, system, _idle, _iowait, irq, softirq = map(int, stat.readline().split()[1:8])
-    return (user + system + irq + softirq) * (1_000_000_000 // os.sysconf("SC_CLK_TCK"))
-
-
 def others():
     """What else runs, for the record: the commands of compilers and the load average."""
     compilers = 0

@@ -3,13 +3,14 @@
 from dataclasses import dataclass, field
 from statistics import median
 
-from .machine import Failed, Missing, busy_ns
+from .machine import Failed, Missing
 
 
 @dataclass
 class Sample:
     own_ns: float
-    machine_ns: float
+    # Of the server, the load and the servers behind together.
+    all_ns: float
 
 
 @dataclass
@@ -52,11 +53,12 @@ def measure(servers, row, rounds, seconds, say):
             if target.name in result.missing:
                 continue
             process = servers.get(target.kind)
-            own, machine = process.cpu_ns(), busy_ns()
+            own, beside = process.cpu_ns(), servers.beside_ns()
             units = row.work(servers, target, seconds, ready[target.name])
             if units == 0:
                 raise Failed(f"{target.name} did nothing")
-            sample = Sample((process.cpu_ns() - own) / units, (busy_ns() - machine) / units)
+            own, beside = process.cpu_ns() - own, servers.beside_ns() - beside
+            sample = Sample(own / units, (own + beside) / units)
             result.samples.setdefault(target.name, []).append(sample)
             say(f"{row.id} {at + 1}/{rounds} {target.name}: {sample.own_ns / 1000:.1f} µs a {row.unit}")
     return result

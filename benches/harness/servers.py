@@ -1,6 +1,7 @@
 """The servers behind, the peers and Bascule: each started once from its file in `benches/peers/`."""
 
 import os
+import resource
 import shutil
 import subprocess
 
@@ -68,6 +69,12 @@ class Servers:
         if process.process.poll() is not None:
             raise Failed(f"{kind} has ended:\n{process.last_words()}")
         return process
+
+    def beside_ns(self):
+        """User and system time of the servers behind and of all load that has ended."""
+        load = resource.getrusage(resource.RUSAGE_CHILDREN)
+        behind = sum(self.running[name].cpu_ns() for name in ("backend", "echo"))
+        return behind + int((load.ru_utime + load.ru_stime) * 1e9)
 
     def stop(self, kind):
         if kind in self.running:

@@ -57,6 +57,11 @@ pub(crate) enum Stream {
 /// A stream to a client. Under every one is a TCP socket, whose close can be made a reset.
 pub(crate) trait Transport: AsyncRead + AsyncWrite + Unpin + Send + Sync + 'static {
     fn socket(&self) -> &TcpStream;
+
+    /// The socket where its bytes are the stream's: nothing is deciphered, nothing waits in a buffer.
+    fn plain(&self) -> Option<&TcpStream> {
+        None
+    }
 }
 
 // === impl ClientInfo ===
@@ -78,16 +83,6 @@ impl ClientInfo {
 }
 
 // === impl Stream ===
-
-impl Stream {
-    /// The socket itself, where nothing lies between it and what is carried.
-    pub fn plain(&self) -> Option<&TcpStream> {
-        match self {
-            Stream::Plain(socket) => Some(socket),
-            Stream::Tls(_) => None,
-        }
-    }
-}
 
 impl From<TcpStream> for Stream {
     fn from(socket: TcpStream) -> Stream {
@@ -163,17 +158,32 @@ impl Transport for Stream {
             Stream::Tls(stream) => stream.get_ref().0,
         }
     }
+
+    fn plain(&self) -> Option<&TcpStream> {
+        match self {
+            Stream::Plain(socket) => Some(socket),
+            Stream::Tls(_) => None,
+        }
+    }
 }
 
 impl Transport for TcpStream {
     fn socket(&self) -> &TcpStream {
         self
     }
+
+    fn plain(&self) -> Option<&TcpStream> {
+        Some(self)
+    }
 }
 
 impl<T: Transport + ?Sized> Transport for Box<T> {
     fn socket(&self) -> &TcpStream {
         (**self).socket()
+    }
+
+    fn plain(&self) -> Option<&TcpStream> {
+        (**self).plain()
     }
 }
 

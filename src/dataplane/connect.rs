@@ -1,12 +1,13 @@
 //! A connection to a server, ready for its first byte of payload: TCP, the PROXY protocol header, the handshake. One way
 //! for L4 and for both engines of L7.
 
+mod open;
+
 use std::io;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use tokio::io::AsyncWriteExt;
-use tokio::net::TcpStream;
 
 use super::conn::{ClientInfo, Stream};
 use super::{Shared, proxy, tls};
@@ -60,10 +61,8 @@ async fn connect_within(
     host: Option<&str>,
     began: Instant,
 ) -> Result<Connected, CannotConnect> {
-    let mut socket = TcpStream::connect(address).await?;
+    let mut socket = open::open(address).await?;
     let connect = began.elapsed();
-    // Fails only where the socket is gone already, which the first write tells.
-    let _ = socket.set_nodelay(true);
     let settings = &service.settings;
     if let Some(version) = settings.proxy_protocol {
         socket.write_all(&proxy::header(version, (client.client, client.local), client.tls.as_ref())).await?;

@@ -1,14 +1,16 @@
 //! L4: TCP, with TLS or without. A connection is balanced once, on the snapshot of its beginning; then bytes are copied
 //! until an end, an idle time-out or a flush. A half-close is passed on as a half-close and a reset as a reset.
 
+mod aside;
 mod copy;
-mod streams;
+mod pipe;
 
+use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::task::Poll;
 use std::time::Duration;
-
-use tokio::io::AsyncWriteExt;
 
 use super::conn::{ClientInfo, Stream, Transport};
 use super::connect::{Connected as Reached, connect as connect_to};
@@ -20,6 +22,9 @@ use crate::dataplane::l7::routed::Routed;
 use crate::model::ending::{Ending, Phase, Reason, Who};
 use crate::model::id::{Name, VserverId};
 use crate::snapshot::Snapshot;
+use aside::Aside;
+
+pub(super) use pipe::set_most as set_most_pipes;
 
 /// Time that all tries to reach a member may take together.
 const CONNECT_BUDGET: Duration = Duration::from_secs(30);
@@ -94,17 +99,29 @@ pub(crate) async fn serve(
             return;
         }
     };
-    let (clean, who, reason) = tokio::select! {
-        ended = carry(&mut client, &mut server, &already, idle, &exchange) => match ended {
-            copy::Ended::Cleanly(who) => (true, who, Reason::Done),
-            copy::Ended::Broken(Who::Client) => (false, Who::Client, Reason::ClientGone),
-            copy::Ended::Broken(who) if exchange.phase() == Phase::Body => (false, who, Reason::ResetInBody),
-            copy::Ended::Broken(who) => (false, who, Reason::ResetBeforeHead),
-            copy::Ended::Idle => (false, Who::Appliance, Reason::IdleTimeout),
-        },
-        reason = serving.flushed() => (false, Who::Appliance, reason),
-        () = raised(shared.kill.clone()) => (false, Who::Appliance, Reason::Shutdown),
-        reason = info.conn.entry.when_cut() => (false, Who::Appliance, reason),
+    let (flushed, killed, kicked) = (serving.flushed(), raised(shared.kill.clone()), Arc::clone(&info.conn));
+    let mut cut = Aside::new(async move {
+        tokio::select! {
+            reason = flushed => reason,
+            () = killed => Reason::Shutdown,
+            reason = kicked.entry.when_cut() => reason,
+        }
+    });
+    let ended = {
+        let mut copied = pin!(copy::both(&mut client, &mut server, already, idle, &exchange));
+        poll_fn(|cx| match copied.as_mut().poll(cx) {
+            Poll::Ready(ended) => Poll::Ready(Ok(ended)),
+            Poll::Pending => cut.poll(cx).map(Err),
+        })
+        .await
+    };
+    let (clean, who, reason) = match ended {
+        Ok(copy::Ended::Cleanly(who)) => (true, who, Reason::Done),
+        Ok(copy::Ended::Broken(Who::Client)) => (false, Who::Client, Reason::ClientGone),
+        Ok(copy::Ended::Broken(who)) if exchange.phase() == Phase::Body => (false, who, Reason::ResetInBody),
+        Ok(copy::Ended::Broken(who)) => (false, who, Reason::ResetBeforeHead),
+        Ok(copy::Ended::Idle) => (false, Who::Appliance, Reason::IdleTimeout),
+        Err(reason) => (false, Who::Appliance, reason),
     };
     if !clean {
         reset_on_close(client.socket());
@@ -119,27 +136,6 @@ fn decide(snapshot: &Snapshot, vserver: VserverId, info: &ClientInfo) -> policy:
     let name = tls.and_then(|tls| tls.server_name.as_deref());
     let request = policy::Request::connection(info.client.ip(), info.local.port(), name, tls.is_some());
     policy::decide(snapshot, vserver, &request)
-}
-
-/// `already`: what was read of the client to know what it wants.
-async fn carry(
-    client: &mut Stream,
-    server: &mut Stream,
-    already: &[u8],
-    idle: Duration,
-    exchange: &Exchange,
-) -> copy::Ended {
-    if !already.is_empty() {
-        match tokio::time::timeout(idle, server.write_all(already)).await {
-            Ok(Ok(())) => exchange.moved_in(already.len() as u64),
-            Ok(Err(_)) => return copy::Ended::Broken(Who::Server),
-            Err(_) => return copy::Ended::Idle,
-        }
-    }
-    match (client.plain(), server.plain()) {
-        (Some(client), Some(server)) => copy::both(client, server, idle, exchange).await,
-        _ => streams::both(client, server, idle, exchange).await,
-    }
 }
 
 /// Tries members until one is reached: those of the vserver, then those of the chain.

@@ -1,5 +1,8 @@
 //! TCP through the data plane.
 
+#[path = "l4/relay.rs"]
+mod relay;
+
 use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::time::Duration;

@@ -1,0 +1,49 @@
+//! A TCP connection with a system call less than the usual way.
+
+use std::io;
+use std::net::SocketAddr;
+
+use socket2::{Domain, Protocol, Socket, Type};
+use tokio::io::Interest;
+use tokio::net::TcpStream;
+
+/// Connects; small writes leave at once. Whether it worked is read from the readiness that came: the kernel is asked only
+/// where that tells of an error.
+pub(super) async fn open(to: SocketAddr) -> io::Result<TcpStream> {
+    let socket = Socket::new(Domain::for_address(to), Type::STREAM.nonblocking(), Some(Protocol::TCP))?;
+    socket.set_tcp_nodelay(true)?;
+    match socket.connect(&to.into()) {
+        Ok(()) => {}
+        Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => {}
+        Err(error) => return Err(error),
+    }
+    let stream = TcpStream::from_std(socket.into())?;
+    let ready = stream.ready(Interest::WRITABLE | Interest::ERROR).await?;
+    if (ready.is_error() || ready.is_write_closed())
+        && let Some(error) = stream.take_error()?
+    {
+        return Err(error);
+    }
+    Ok(stream)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_connection_that_is_refused_is_an_error_and_one_that_is_taken_is_open() {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let at = listener.local_addr().unwrap();
+        for _ in 0..100 {
+            let stream = open(at).await.unwrap();
+            assert_eq!(stream.peer_addr().unwrap(), at);
+            assert!(stream.nodelay().unwrap());
+        }
+        drop(listener);
+        for _ in 0..100 {
+            let error = open(at).await.expect_err("nobody listens");
+            assert_eq!(error.kind(), io::ErrorKind::ConnectionRefused);
+        }
+    }
+}
