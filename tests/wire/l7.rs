@@ -4,6 +4,8 @@
 mod balance;
 #[path = "l7/drain.rs"]
 mod drain;
+#[path = "l7/http2.rs"]
+mod http2;
 #[path = "l7/protocol.rs"]
 mod protocol;
 #[path = "l7/rules.rs"]

@@ -21,7 +21,9 @@
 
 pub(super) mod chunk;
 pub mod field;
+pub mod frames;
 mod guard;
+pub mod http2;
 mod line;
 pub(super) mod scan;
 

@@ -6,10 +6,12 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll, Waker};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
+use tokio::sync::watch;
 
+use super::head::frames::Fault;
 use crate::dataplane::Shared;
 use crate::dataplane::conn::{ClientInfo, Transport};
 use crate::model::ending::Reason;
@@ -30,7 +32,16 @@ pub(super) struct Link {
     /// The answer was 101: no more HTTP.
     tunnel: AtomicBool,
     /// No further request on this connection.
-    closing: AtomicBool,
+    closing: watch::Sender<bool>,
+    /// Why the client is to be cut off (HTTP/2).
+    fault: watch::Sender<Option<Fault>>,
+    /// Of one stream of an HTTP/2 connection: the link of the connection.
+    connection: Option<Arc<Link>>,
+    /// The client owes bytes of a body.
+    uploading: AtomicBool,
+    /// When bytes of a body last went by, in milliseconds since `began`.
+    moved_ms: AtomicU64,
+    began: Instant,
     /// The client is to see a reset.
     reset: AtomicBool,
     /// Bytes of the client were left unread: close only after it has had time to read the answer.
@@ -54,7 +65,12 @@ impl Link {
             vserver,
             next: AtomicBool::new(false),
             tunnel: AtomicBool::new(false),
-            closing: AtomicBool::new(false),
+            closing: watch::Sender::new(false),
+            fault: watch::Sender::new(None),
+            connection: None,
+            uploading: AtomicBool::new(false),
+            moved_ms: AtomicU64::new(0),
+            began: Instant::now(),
             reset: AtomicBool::new(false),
             linger: AtomicBool::new(false),
             idle_ms: AtomicU64::new(millis(IDLE_AT_FIRST)),
@@ -62,6 +78,15 @@ impl Link {
             flushed: Mutex::default(),
             left: Mutex::default(),
         }
+    }
+
+    /// The link of the next stream of an HTTP/2 connection: a request of its own, on a connection that it shares.
+    pub fn of_stream(connection: &Arc<Link>) -> Arc<Link> {
+        let mut link =
+            Link::new(Arc::clone(&connection.shared), connection.info.clone(), Arc::clone(&connection.vserver));
+        link.set_idle(connection.idle());
+        link.connection = Some(Arc::clone(connection));
+        Arc::new(link)
     }
 
     pub fn allow_next(&self) {
@@ -84,12 +109,57 @@ impl Link {
 
     /// What is in flight is answered, then the connection ends; at once where it is idle.
     pub fn close(&self) {
-        self.closing.store(true, Ordering::Release);
+        if let Some(connection) = &self.connection {
+            return connection.close();
+        }
+        self.closing.send_replace(true);
         self.wake();
     }
 
     pub fn is_closing(&self) -> bool {
-        self.closing.load(Ordering::Acquire)
+        self.connection.as_ref().map_or_else(|| *self.closing.borrow(), |connection| connection.is_closing())
+    }
+
+    /// Resolves once [`close`](Self::close) was called.
+    pub async fn closed(&self) {
+        let _ = self.closing.subscribe().wait_for(|closing| *closing).await;
+    }
+
+    /// The connection is to be cut, for what the client sent on it (HTTP/2).
+    pub fn fault(&self, why: Fault) {
+        self.fault.send_if_modified(|fault| fault.replace(why).is_none());
+    }
+
+    /// Resolves once [`fault`](Self::fault) was called.
+    pub async fn faulted(&self) -> Fault {
+        let mut fault = self.fault.subscribe();
+        match fault.wait_for(Option::is_some).await.ok().and_then(|why| *why) {
+            Some(why) => why,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Bytes of a body went by.
+    pub fn moved(&self) {
+        self.moved_ms.store(millis(self.began.elapsed()), Ordering::Relaxed);
+    }
+
+    /// Whether the client owes (more) bytes of a body.
+    pub fn owes_body(&self, owes: bool) {
+        self.uploading.store(owes, Ordering::Relaxed);
+    }
+
+    /// Resolves once the client owes bytes of a body and none have gone by for the idle time-out.
+    pub async fn stalled(&self) {
+        loop {
+            let since = Duration::from_millis(self.moved_ms.load(Ordering::Relaxed));
+            let quiet = self.began.elapsed().saturating_sub(since);
+            if quiet >= self.idle() && self.uploading.load(Ordering::Relaxed) {
+                return;
+            }
+            let left = self.idle().saturating_sub(quiet).clamp(Duration::from_millis(10), Duration::from_secs(3600));
+            tokio::time::sleep(left).await;
+        }
     }
 
     pub fn reset(&self) {

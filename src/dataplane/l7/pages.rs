@@ -14,11 +14,19 @@ pub fn body(status: u16, id: Option<&str>) -> String {
     format!("{status} {}\n{id}", reason(status))
 }
 
+/// The methods that a server may be asked with.
+pub(super) const ALLOW: &str = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
+
+/// `400 Bad Request: two Hosts` and a line end; then the id.
+pub(super) fn refusal_body(Refusal { status, why }: Refusal, id: &str) -> String {
+    format!("{status} {}: {why}\nid: {id}\n", reason(status))
+}
+
 /// A whole answer to a head that was refused. The connection closes after it.
 pub(super) fn refusal(refusal: Refusal, id: &str) -> Vec<u8> {
-    let Refusal { status, why } = refusal;
-    let body = format!("{status} {}: {why}\nid: {id}\n", reason(status));
-    let allow = if status == 405 { "Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n" } else { "" };
+    let status = refusal.status;
+    let body = refusal_body(refusal, id);
+    let allow = if status == 405 { format!("Allow: {ALLOW}\r\n") } else { String::new() };
     format!(
         "HTTP/1.1 {status} {}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {}\r\n{allow}\
          {REQUEST_ID}: {id}\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n{body}",

@@ -6,6 +6,7 @@
 
 mod connection;
 mod hooks;
+mod http2;
 mod io;
 mod upgrade;
 
@@ -16,6 +17,7 @@ use pingora_core::protocols::http::ServerSession;
 use pingora_core::server::configuration::ServerConf;
 use pingora_proxy::{HttpProxy, http_proxy};
 
+use super::link::Link;
 use super::stream::ClientStream;
 use hooks::Hooks;
 
@@ -42,8 +44,13 @@ impl Engine {
         Engine { proxy: Arc::new(http_proxy(&Arc::new(conf), Hooks)) }
     }
 
-    /// Answers the requests of one connection until it ends.
-    pub(super) async fn run(&self, stream: ClientStream) {
+    /// Answers the streams of one HTTP/2 connection until it ends.
+    async fn run_http2(&self, stream: http2::Http2Stream, link: &Arc<Link>) {
+        http2::run(&self.proxy, stream, link).await;
+    }
+
+    /// Answers the requests of one HTTP/1 connection until it ends.
+    async fn run(&self, stream: ClientStream) {
         let link = Arc::clone(stream.link());
         let drain = link.shared.drain.clone();
         let mut session = ServerSession::new_http1(Box::new(stream));

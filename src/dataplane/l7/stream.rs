@@ -29,7 +29,7 @@ use crate::dataplane::ended::Exchange;
 use crate::model::ending::{Phase, Reason, Who};
 
 /// Time for a whole head, from its first byte.
-const HEAD_LIMIT: Duration = Duration::from_secs(10);
+pub(super) const HEAD_LIMIT: Duration = Duration::from_secs(10);
 /// Bytes of later requests that are read while one is being answered.
 const AHEAD_MAX_BYTES: usize = 64 * 1024;
 /// One read at most.

@@ -52,6 +52,13 @@ impl Serving {
         self.active.as_ref().expect("taken in drop only").service()
     }
 
+    /// Whether the service drains, as the newest snapshot has it: its clients are to come again, and be balanced.
+    pub fn is_draining(&self) -> bool {
+        let snapshot = self.cell.load();
+        let service = snapshot.model.service_id(&self.service);
+        service.is_some_and(|id| snapshot.services[id.index()].state.is_draining())
+    }
+
     /// Whether [`flushed`](Self::flushed) would resolve at once.
     pub fn is_flushed(&self) -> bool {
         self.service_flush.borrow().has_changed() || self.vserver_flush.borrow().has_changed()

@@ -5,13 +5,16 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use bytes::Bytes;
-use tokio::io::AsyncWriteExt;
+use bytes::{Bytes, BytesMut};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::watch;
 
+use super::Engine;
+use super::http2::Http2Stream;
 use crate::dataplane::conn::{ClientInfo, Transport};
+use crate::dataplane::l7::head::http2::is_preface;
 use crate::dataplane::l7::link::Link;
-use crate::dataplane::l7::stream::ClientStream;
+use crate::dataplane::l7::stream::{ClientStream, HEAD_LIMIT};
 use crate::dataplane::{Shared, raised, reset_on_close};
 use crate::model::ending::Reason;
 use crate::model::id::Name;
@@ -49,8 +52,7 @@ pub(in crate::dataplane::l7) async fn take_over<S: Transport>(
             snapshot.vservers[id.index()].live.flush.subscribe()
         })
     };
-    let stream = ClientStream::new(Box::new(stream), already_read, Arc::clone(&link));
-    let end = carry(shared, &link, stream, vip_flush).await;
+    let end = carry(shared, &link, serve(&shared.l7, Box::new(stream), already_read, &link), vip_flush).await;
     // The engine has dropped its stream, which leaves the connection behind.
     let Some(mut left) = link.take_left() else { return };
     if end == End::Cut || link.is_reset() {
@@ -67,9 +69,58 @@ pub(in crate::dataplane::l7) async fn take_over<S: Transport>(
     }
 }
 
+/// Answers all requests, in the version of HTTP that the client speaks.
+async fn serve(engine: &Engine, mut stream: Box<dyn Transport>, already_read: Bytes, link: &Arc<Link>) {
+    let mut read = BytesMut::from(already_read);
+    let http2 = match &link.info.tls {
+        Some(tls) => tls.http2,
+        None if offers_http2(link) => {
+            let Some(http2) = begins_with_preface(&mut stream, &mut read, link).await else { return };
+            http2
+        }
+        None => false,
+    };
+    if http2 {
+        engine.run_http2(Http2Stream::new(stream, read.freeze(), Arc::clone(link)), link).await;
+    } else {
+        engine.run(ClientStream::new(stream, read.freeze(), Arc::clone(link))).await;
+    }
+}
+
+fn offers_http2(link: &Link) -> bool {
+    let snapshot = link.shared.plane.cell.load();
+    snapshot.model.vserver_id(&link.vserver).is_some_and(|id| snapshot.model.vserver(id).http2)
+}
+
+/// Reads until it is settled whether the client speaks HTTP/2 with prior knowledge. `None`: it does not speak at all, or
+/// is to go.
+async fn begins_with_preface(stream: &mut Box<dyn Transport>, read: &mut BytesMut, link: &Link) -> Option<bool> {
+    loop {
+        if let Some(settled) = is_preface(read) {
+            return Some(settled);
+        }
+        let limit = if read.is_empty() { link.idle() } else { HEAD_LIMIT };
+        let more = tokio::select! {
+            more = tokio::time::timeout(limit, stream.read_buf(read)) => more,
+            () = link.closed() => return None,
+        };
+        match more {
+            Ok(Ok(1..)) => {}
+            // HTTP/1.1 says what is wrong with a head that does not end.
+            Ok(Ok(0)) | Err(_) if !read.is_empty() => return Some(false),
+            _ => return None,
+        }
+    }
+}
+
 /// Runs the engine, and watches for what may end the connection from outside.
-async fn carry(shared: &Arc<Shared>, link: &Link, stream: ClientStream, flush: Option<watch::Receiver<Flush>>) -> End {
-    let mut requests = pin!(shared.l7.run(stream));
+async fn carry(
+    shared: &Arc<Shared>,
+    link: &Link,
+    requests: impl Future<Output = ()>,
+    flush: Option<watch::Receiver<Flush>>,
+) -> End {
+    let mut requests = Box::pin(requests);
     let mut killed = pin!(raised(shared.kill.clone()));
     let conn = &link.info.conn.entry;
     let mut closing = pin!(async {

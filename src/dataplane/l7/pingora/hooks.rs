@@ -8,6 +8,8 @@
 mod answer;
 mod ctx;
 mod edit;
+mod grpc;
+mod request;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -67,6 +69,12 @@ impl ProxyHttp for Hooks {
 
     async fn request_filter(&self, session: &mut Session, ctx: &mut Ctx) -> Result<bool> {
         let link = ctx.link()?;
+        if session.is_http2()
+            && let Err(refusal) = request::admit_http2(session, &link)
+        {
+            ctx.ended = Some(Ending::new(Who::Client, Phase::Head, refusal.reason()));
+            return answer::refuse(session, &link, &ctx.told(&link, refusal.status), refusal).await;
+        }
         let snapshot = link.shared.plane.cell.load_full();
         let vserver = snapshot.model.vserver_id(&link.vserver);
         let Some(vserver) = vserver.filter(|&id| snapshot.model.vserver(id).protocol.is_http()) else {
@@ -183,6 +191,7 @@ impl ProxyHttp for Hooks {
             Some(ClientField::Append { value }) => say(request, "X-Forwarded-For", value)?,
             None => {}
         }
+        request::join_cookies(request)?;
         if !request.headers.contains_key("host") {
             // HTTP/1.0 needs none, but goes on as HTTP/1.1.
             request.insert_header("Host", chosen.choice.address.to_string())?;
@@ -212,6 +221,10 @@ impl ProxyHttp for Hooks {
         if end {
             ctx.send_copies();
         }
+        if let Some(link) = &ctx.link {
+            link.owes_body(!end);
+            link.moved();
+        }
         if let Some(exchange) = &ctx.exchange {
             if let Some(bytes) = body {
                 exchange.moved_in(bytes.len() as u64);
@@ -240,6 +253,10 @@ impl ProxyHttp for Hooks {
             }
             return Ok(());
         }
+        if ctx.chosen.as_ref().is_some_and(|chosen| chosen.serving.is_draining()) {
+            // So that the client's next request finds it elsewhere, or sees that it may not.
+            link.close();
+        }
         ctx.step(|e| e.first_byte());
         if let Some(routed) = ctx.routed.as_ref().filter(|routed| routed.edits_answer()) {
             edit::answer(response, routed)?;
@@ -265,6 +282,9 @@ impl ProxyHttp for Hooks {
         _end: bool,
         ctx: &mut Ctx,
     ) -> Result<Option<Duration>> {
+        if let Some(link) = &ctx.link {
+            link.moved();
+        }
         if let (Some(bytes), Some(exchange)) = (body, &ctx.exchange) {
             exchange.moved_out(bytes.len() as u64);
         }

@@ -6,7 +6,9 @@ use pingora_error::{Error, ErrorSource, ErrorType, Result};
 use pingora_http::ResponseHeader;
 use pingora_proxy::Session;
 
+use super::grpc;
 use crate::dataplane::ended::REQUEST_ID;
+use crate::dataplane::l7::head::Refusal;
 use crate::dataplane::l7::link::Link;
 use crate::dataplane::l7::pages;
 use crate::dataplane::member::{Answer, Refused};
@@ -18,6 +20,11 @@ pub(super) type Told = Vec<(&'static str, String)>;
 
 /// A short page for a status. `Ok(true)`: the request is answered.
 pub(super) async fn page(session: &mut Session, link: &Link, told: &Told, status: u16) -> Result<bool> {
+    if grpc::is_asked(session.req_header()) {
+        // A client of gRPC takes nothing from a page: only trailers tell it, and those may stand in the head.
+        let fields = grpc::trailers_only(status).map(|(name, value)| (Name::from(name), Name::from(value)));
+        return own(session, link, told, 200, &fields, Bytes::new()).await;
+    }
     let fields = [
         (Name::from("Content-Type"), Name::from("text/plain; charset=utf-8")),
         (Name::from("Cache-Control"), Name::from("no-store")),
@@ -47,6 +54,21 @@ pub(super) async fn refused(session: &mut Session, link: &Link, told: &Told, ref
     }
 }
 
+/// Says why a request of HTTP/2 goes no further; the connection stays of use.
+pub(super) async fn refuse(session: &mut Session, link: &Link, told: &Told, refusal: Refusal) -> Result<bool> {
+    tracing::debug!(client = %link.client, vserver = &*link.vserver, status = refusal.status, why = refusal.why,
+        "request refused");
+    let mut fields = vec![
+        (Name::from("Content-Type"), Name::from("text/plain; charset=utf-8")),
+        (Name::from("Cache-Control"), Name::from("no-store")),
+    ];
+    if refusal.status == 405 {
+        fields.push((Name::from("Allow"), Name::from(pages::ALLOW)));
+    }
+    let body = pages::refusal_body(refusal, id(told).unwrap_or_default());
+    own(session, link, told, refusal.status, &fields, Bytes::from(body)).await
+}
+
 /// An answer that no server gave. `Ok(true)`: the request is answered.
 pub(super) async fn own(
     session: &mut Session,
@@ -64,7 +86,7 @@ pub(super) async fn own(
     if !body.is_empty() && !head.headers.contains_key("content-type") {
         head.insert_header("Content-Type", "text/plain; charset=utf-8")?;
     }
-    let bodiless = matches!(status, 204 | 304);
+    let bodiless = matches!(status, 204 | 304) || head.headers.contains_key("grpc-status");
     if !bodiless {
         head.insert_header("Content-Length", body.len())?;
     }
@@ -84,8 +106,11 @@ pub(super) fn tell(head: &mut ResponseHeader, told: &Told) -> Result<()> {
 }
 
 fn body(told: &Told, status: u16) -> Bytes {
-    let id = told.iter().find(|(name, _)| *name == REQUEST_ID).map(|(_, id)| id.as_str());
-    Bytes::from(pages::body(status, id))
+    Bytes::from(pages::body(status, id(told)))
+}
+
+fn id(told: &Told) -> Option<&str> {
+    told.iter().find(|(name, _)| *name == REQUEST_ID).map(|(_, id)| id.as_str())
 }
 
 /// A server's answer on its way to the client.
