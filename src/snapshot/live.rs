@@ -120,6 +120,12 @@ pub struct VserverLive {
     /// Connections closed because their PROXY protocol header was missing, malformed or late.
     pub bad_proxy_headers_total: AtomicU64,
     pub tls: TlsLive,
+    /// Requests that were given to another member because one failed.
+    pub retries_total: AtomicU64,
+    /// Retries that the budget did not allow.
+    pub retries_denied_total: AtomicU64,
+    /// What may be retried.
+    pub retry: crate::balance::retry::Budget,
     /// The cursor of round robin.
     pub cursor: AtomicU64,
     /// Bumped when its client connections must end (`downStateFlush` of the vserver).
