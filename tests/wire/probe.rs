@@ -15,10 +15,18 @@ use bascule::probe::{Job, Runner, sample};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UdpSocket};
 
+#[path = "probe/dialogue.rs"]
+mod dialogue;
 #[path = "probe/ecv.rs"]
 mod ecv;
+#[path = "probe/h2.rs"]
+mod h2;
 #[path = "probe/http.rs"]
 mod http;
+#[path = "probe/load.rs"]
+mod load;
+#[path = "probe/real.rs"]
+mod real;
 #[path = "probe/runner.rs"]
 mod runner;
 #[path = "probe/tcp.rs"]
@@ -27,6 +35,8 @@ mod tcp;
 mod tls;
 #[path = "probe/udp.rs"]
 mod udp;
+#[path = "probe/user.rs"]
+mod user;
 
 /// Long enough for any answer that comes at all, on a busy machine.
 const PATIENT: Duration = Duration::from_secs(20);

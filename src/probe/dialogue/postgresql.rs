@@ -57,8 +57,11 @@ pub(super) async fn probe(
                 None => Ok(None),
             }
         };
-        let (answer, _) = tokio::join!(ask, driver);
-        answer
+        match tokio::join!(ask, driver) {
+            // The client only knows that the connection is gone; the driver knows why.
+            (Err(_), Err(why)) => Err(why),
+            (answer, _) => answer,
+        }
     };
     let answer = peer.deadline.within(|| format!("the session with {address}"), session).await?;
     let answer = answer.map_err(|error| Miss::Fail(format!("{address} refused: {}", in_words(&error))))?;
@@ -79,7 +82,10 @@ pub(super) async fn probe(
 fn in_words(error: &tokio_postgres::Error) -> String {
     match error.as_db_error() {
         Some(error) => format!("{} {}", error.code().code(), quoted(error.message().as_bytes())),
-        None => quoted(error.to_string().as_bytes()).trim_matches('"').to_owned(),
+        None => {
+            let source = std::error::Error::source(error).map_or_else(String::new, |why| format!(": {why}"));
+            format!("{error}{source}")
+        }
     }
 }
 
