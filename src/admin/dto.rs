@@ -51,10 +51,12 @@ macro_rules! dto {
 }
 
 mod check;
+mod connection;
 mod datacenter;
 mod scenario;
 mod server;
 mod service;
+mod stats;
 mod status;
 mod switch;
 mod trigger;
@@ -76,6 +78,7 @@ use crate::model::state::{Override, OverrideKey, Slot};
 use crate::model::time::{Tick, Wall};
 
 pub use check::CheckDto;
+pub use connection::ConnectionDto;
 pub use datacenter::{DatacenterDto, SignalDto, SignalTargetDto, SignalsDto};
 pub(crate) use scenario::NOT_DELIVERED;
 pub use scenario::{
@@ -84,6 +87,7 @@ pub use scenario::{
 };
 pub use server::ServerDto;
 pub use service::{DrainDto, MemberDto, MonitorDto, ServiceDto, ServiceGroupDto};
+pub use stats::{EndingDto, FlowDto, StatsDto, TimesDto};
 pub use status::{ConfigDto, DrainingDto, JournalEntryDto, OverrideDto, ProblemDto, StatusDto};
 pub use switch::SwitchDto;
 pub use trigger::{QueryDto, TriggerDto};
@@ -180,6 +184,7 @@ primitive! {
     u16 => json!({ "type": "integer", "minimum": 0 }),
     u32 => json!({ "type": "integer", "minimum": 0 }),
     u64 => json!({ "type": "integer", "minimum": 0 }),
+    f64 => json!({ "type": "number" }),
 }
 
 /// `schema` with a description beside it.

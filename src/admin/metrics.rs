@@ -3,6 +3,8 @@
 //! A state is a set of series with the label `state`, of which one is 1: an alert can name the state it means, and a
 //! drain is not mistaken for a failure.
 
+mod measured;
+
 use std::fmt::Write as _;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -43,6 +45,7 @@ fn render(look: &World<'_>) -> String {
     appliance(look, &mut page);
     services(look, &mut page);
     vservers(look, &mut page);
+    measured::write(look, &mut page);
     checks(look, &mut page);
     scenarios(look, &mut page);
     dns(look, &mut page);
@@ -250,8 +253,14 @@ impl Page {
 
 impl Family<'_> {
     fn sample(&mut self, labels: &[(&str, &str)], value: f64) {
+        self.part("", labels, value);
+    }
+
+    /// A series of a family that is made of several.
+    fn part(&mut self, suffix: &str, labels: &[(&str, &str)], value: f64) {
         let out = &mut self.page.0;
         out.push_str(self.name);
+        out.push_str(suffix);
         for (at, (label, text)) in labels.iter().enumerate() {
             out.push(if at == 0 { '{' } else { ',' });
             out.push_str(label);

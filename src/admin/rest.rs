@@ -5,7 +5,9 @@ mod acts;
 mod audit;
 mod collections;
 mod config;
+mod connections;
 mod explain;
+mod stats;
 mod whoami;
 
 use super::route::Route;
@@ -15,6 +17,8 @@ pub(crate) fn routes() -> Vec<Route> {
     routes.extend(acts::routes());
     routes.extend(audit::routes());
     routes.extend(config::routes());
+    routes.extend(connections::routes());
+    routes.extend(stats::routes());
     routes.extend(explain::routes());
     routes.extend(whoami::routes());
     routes.extend(absent::routes());

@@ -174,6 +174,15 @@ impl Route {
         Route::new(Method::PUT, path, access, summary, handler)
     }
 
+    pub fn delete<H: Handler<T, App>, T: 'static>(
+        path: impl Into<String>,
+        access: Access,
+        summary: &str,
+        handler: H,
+    ) -> Route {
+        Route::new(Method::DELETE, path, access, summary, handler)
+    }
+
     /// In the contract and not in this build.
     pub fn not_in_this_build(method: Method, path: impl Into<String>, what: &'static str) -> Route {
         let refuse = move || async move { Problem::not_in_this_build(what) };

@@ -160,11 +160,20 @@ impl Exchange {
         let Acquired { snapshot, choice, waited, .. } = acquired;
         self.queued += *waited;
         let member = &snapshot.vservers[choice.serving.index()].members[choice.position as usize];
+        self.released();
         member.requests_total.fetch_add(1, Relaxed);
+        member.active.fetch_add(1, Relaxed);
         self.conn.entry.set_member(Arc::clone(member));
         self.member = Some(Arc::clone(member));
         (self.calling, self.connected) = (None, None);
         self.sent.store(0, Relaxed);
+    }
+
+    /// The member that had it has it no longer.
+    fn released(&self) {
+        if let Some(member) = &self.member {
+            member.active.fetch_sub(1, Relaxed);
+        }
     }
 
     /// A new connection to the member is being made.
@@ -286,6 +295,7 @@ impl Exchange {
 
     fn settle(&mut self, ending: Ending, status: u16) {
         self.finished = true;
+        self.released();
         let now = Instant::now();
         let entry = &self.conn.entry;
         entry.end();

@@ -6,6 +6,7 @@ pub mod connections;
 mod figures;
 pub mod histogram;
 pub mod measured;
+pub mod stats;
 mod tls;
 
 use std::collections::HashMap;
@@ -24,6 +25,7 @@ pub use answers::AnswersLive;
 pub use connections::{Connection, Connections};
 pub use figures::{Ejector, FirstByte, Meter};
 pub use measured::{Endings, Interval, Measured};
+pub use stats::{Rates, Stats};
 pub use tls::{TLS_FAILURES, TlsLive};
 
 /// All live tables. The control layer owns it; entries are made at the first snapshot that names them and dropped with
@@ -72,6 +74,7 @@ pub struct ServiceLive {
     /// compares, or waits on it.
     pub flush: tokio::sync::watch::Sender<Flush>,
     pub measured: Measured,
+    pub rates: Rates,
 }
 
 /// One service as a member of one vserver. Outlives neither.
@@ -82,6 +85,8 @@ pub struct MemberLive {
     pub service: Name,
     pub serving: Arc<VserverLive>,
     pub live: Arc<ServiceLive>,
+    /// Requests in flight (HTTP) or open connections (L4) of this vserver.
+    pub active: AtomicU32,
     /// Requests (HTTP) or connections (L4) of this vserver given to it.
     pub requests_total: AtomicU64,
     pub measured: Measured,
@@ -131,6 +136,7 @@ pub struct VserverLive {
     /// Bumped when its client connections must end (`downStateFlush` of the vserver).
     pub flush: tokio::sync::watch::Sender<Flush>,
     pub measured: Measured,
+    pub rates: Rates,
     pub endings: Endings,
     pub listen: Mutex<Listening>,
     /// SOURCEIP entries; bounded.
@@ -226,6 +232,7 @@ impl Registry {
             service: Arc::clone(service),
             serving: self.vserver(vserver),
             live: self.service(service),
+            active: AtomicU32::new(0),
             requests_total: AtomicU64::new(0),
             measured: Measured::default(),
         });

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::{NoteDto, admin_word, forced_word, measured, remaining, text, up_down};
+use super::{NoteDto, TimesDto, admin_word, forced_word, measured, remaining, text, up_down};
 use crate::control::World;
 use crate::model::check::Host;
 use crate::model::event::Outcome;
@@ -59,6 +59,8 @@ dto! {
         pub bytes_in_total: u64,
         /// To clients, since start.
         pub bytes_out_total: u64,
+        /// Times of its requests (HTTP) or connections (L4), by part.
+        pub times: Vec<TimesDto>,
     }
 
     /// A drain: the way from UP or DOWN to OUT OF SERVICE.
@@ -215,6 +217,7 @@ impl ServiceDto {
             connect_failures_total: total(|l| l.connect_failures_total.load(Relaxed)),
             bytes_in_total: total(|l| l.bytes_in_total.load(Relaxed)),
             bytes_out_total: total(|l| l.bytes_out_total.load(Relaxed)),
+            times: live.map(|l| TimesDto::all(&l.measured)).unwrap_or_default(),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::{NoteDto, admin_word, text};
+use super::{NoteDto, TimesDto, admin_word, text};
 use crate::config::units::format_duration;
 use crate::control::World;
 use crate::model::id::{Kind, VserverId};
@@ -63,6 +63,8 @@ dto! {
         pub spilled_total: u64,
         /// Refused because nothing was usable, since start.
         pub refused_total: u64,
+        /// Times of its requests (HTTP) or connections (L4), by part.
+        pub times: Vec<TimesDto>,
     }
 
     /// A service as a member of a virtual server.
@@ -77,6 +79,10 @@ dto! {
         pub eligible: bool,
         /// Why it gets none.
         pub why_not: Option<String>,
+        /// Requests (HTTP) or connections (L4) of this vserver given to it, since start.
+        pub requests_total: u64,
+        /// Times of what this vserver gave it, by part.
+        pub times: Vec<TimesDto>,
     }
 }
 
@@ -127,12 +133,13 @@ impl VserverDto {
                 SpilloverMethod::Health { threshold } => Some(threshold),
                 _ => None,
             }),
-            members: vserver.members.iter().map(|m| VserverMemberDto::of(world, m)).collect(),
+            members: (0..vserver.members.len()).map(|at| VserverMemberDto::of(world, id, at)).collect(),
             disabled_by,
             connections: live.map_or(0, |l| l.connections.load(Relaxed)),
             requests_total: live.map_or(0, |l| l.requests_total.load(Relaxed)),
             spilled_total: live.map_or(0, |l| l.spilled_total.load(Relaxed)),
             refused_total: live.map_or(0, |l| l.refused_total.load(Relaxed)),
+            times: live.map(|l| TimesDto::all(&l.measured)).unwrap_or_default(),
         }
     }
 }
@@ -147,7 +154,9 @@ fn persistence_word(kind: Option<&PersistenceKind>) -> &'static str {
 // === impl VserverMemberDto ===
 
 impl VserverMemberDto {
-    fn of(world: &World<'_>, member: &crate::model::vserver::Member) -> VserverMemberDto {
+    fn of(world: &World<'_>, vserver: VserverId, at: usize) -> VserverMemberDto {
+        let member = &world.model.vserver(vserver).members[at];
+        let counted = world.snapshot.vservers.get(vserver.index()).and_then(|entry| entry.members.get(at));
         let view = &world.view.services[member.service.index()];
         let live = world.snapshot.services.get(member.service.index()).map(|e| &e.live);
         let why_not = match view.state {
@@ -165,6 +174,8 @@ impl VserverMemberDto {
             active: live.map_or(view.active, |l| l.active.load(Relaxed)),
             eligible: view.state == ServiceState::Up,
             why_not: why_not.map(text),
+            requests_total: counted.map_or(0, |c| c.requests_total.load(Relaxed)),
+            times: counted.map(|c| TimesDto::all(&c.measured)).unwrap_or_default(),
         }
     }
 }

@@ -29,9 +29,6 @@ pub(crate) fn routes() -> Vec<Route> {
         routes.push(Route::not_in_this_build(Method::DELETE, one, BY_OBJECT));
     }
     for (method, path, what) in [
-        (Method::GET, "/api/v1/connections", "the list of connections"),
-        (Method::DELETE, "/api/v1/connections/{id}", "ending a connection"),
-        (Method::POST, "/api/v1/services/{name}/kick", "ending the connections of a service"),
         (Method::POST, "/api/v1/scenarios/{name}/guard", "approval of a guard by a person"),
         (Method::GET, "/api/v1/outbox", "the outbox: triggers are not delivered"),
         (Method::POST, "/api/v1/outbox/{id}/replay", "the outbox: triggers are not delivered"),

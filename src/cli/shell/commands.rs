@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use super::grammar::Arguments;
 use build::{
-    act, disable, disable_body, first, group, monitors, note, save, set_force, set_scenario, set_switch, shown,
+    act, connections, disable, disable_body, first, group, kick, monitors, note, save, set_force, set_scenario,
+    set_switch, shown,
 };
 
 /// A command of the table.
@@ -37,6 +38,14 @@ pub(super) enum Request {
         put: bool,
         path: String,
         body: Value,
+    },
+    /// `show ns connectiontable`, with the parameters of the query.
+    Connections {
+        query: Vec<(&'static str, String)>,
+    },
+    /// DELETE below `/api/v1`.
+    Delete {
+        path: String,
     },
     /// `disable serviceGroup G SERVER PORT`: the member is looked up first.
     Member {
@@ -95,6 +104,27 @@ pub(super) const COMMANDS: &[Command] = &[
     show(&["show", "switch"], "show switch [<name>]", View::Switch),
     show(&["show", "datacenter"], "show datacenter [<name>]", View::Datacenter),
     show(&["show", "zone"], "show zone [<name>]", View::Zone),
+    Command {
+        words: &["show", "ns", "connectiontable"],
+        least: 0,
+        most: 0,
+        options: &["vserver", "service", "client", "limit"],
+        usage: "show ns connectiontable [-vserver <name>] [-service <name>] [-client <address>] [-limit <number>]",
+        names: None,
+        build: connections,
+    },
+    Command {
+        words: &["kill", "connection"],
+        least: 1,
+        most: 1,
+        options: &[],
+        usage: "kill connection <id>",
+        names: None,
+        build: |arguments| Ok(Request::Delete { path: format!("connections/{}", first(arguments)) }),
+    },
+    kill(&["kill", "service"], "kill service <name>", View::Service, |a| kick("services", a)),
+    kill(&["kill", "serviceGroup"], "kill serviceGroup <name>", View::Group, |a| kick("service-groups", a)),
+    kill(&["kill", "server"], "kill server <name>", View::Server, |a| kick("servers", a)),
     plain(&["show", "status"], "show status", |_| Ok(Request::Status)),
     plain(&["show", "ns", "runningConfig"], "show ns runningConfig", |_| Ok(Request::RunningConfig)),
     plain(&["show", "ns", "version"], "show ns version", |_| Ok(Request::Version)),
@@ -291,6 +321,15 @@ const fn enable(
     build: fn(&Arguments) -> Result<Request, String>,
 ) -> Command {
     Command { words, least: 1, most: 1, options: &["reason"], usage, names: Some(view), build }
+}
+
+const fn kill(
+    words: &'static [&'static str],
+    usage: &'static str,
+    view: View,
+    build: fn(&Arguments) -> Result<Request, String>,
+) -> Command {
+    Command { words, least: 1, most: 1, options: &[], usage, names: Some(view), build }
 }
 
 const fn force(

@@ -39,6 +39,16 @@ pub(super) async fn execute(client: &Client, request: Request) -> Result<Answer,
             let method = if put { Method::PUT } else { Method::POST };
             act(client, method, &path, &body).await
         }
+        Request::Connections { query } => {
+            let query: Vec<String> = query.iter().map(|(name, v)| format!("{name}={}", path_segment(v))).collect();
+            let path = format!("/api/v1/connections?{}", query.join("&"));
+            let json = client.call(Method::GET, path.trim_end_matches('?'), None).await?;
+            Ok(Answer { text: show::connections(&items(&json)?), json, warnings: Vec::new() })
+        }
+        Request::Delete { path } => {
+            let json = client.call(Method::DELETE, &format!("/api/v1/{path}"), None).await?;
+            Ok(Answer { text: String::new(), json, warnings: Vec::new() })
+        }
         Request::Member { group, server, port, act: word, body } => {
             let member = member(client, &group, &server, &port).await?;
             let path = format!("service-groups/{}/members/{}/{word}", path_segment(&group), path_segment(&member));
@@ -80,6 +90,12 @@ pub(super) async fn execute(client: &Client, request: Request) -> Result<Answer,
 }
 
 async fn shown(client: &Client, view: View, name: Option<&str>, statistics: bool) -> Result<Answer, Refused> {
+    if let (true, Some(name), View::Service | View::Vserver) = (statistics, name, view) {
+        let path = format!("/api/v1/stats/{}/{}", view.collection(), path_segment(name));
+        let json = client.call(Method::GET, &path, None).await?;
+        let text = items(&json)?.iter().map(show::statistics_of_one).collect();
+        return Ok(Answer { text, json, warnings: Vec::new() });
+    }
     let path = match name {
         None => format!("/api/v1/{}", view.collection()),
         Some(name) => format!("/api/v1/{}/{}", view.collection(), path_segment(name)),

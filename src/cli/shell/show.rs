@@ -9,7 +9,9 @@ use std::time::Duration;
 use crate::admin::dto::{DrainDto, MemberDto, MonitorDto, ServerDto, ServiceDto, ServiceGroupDto, VserverDto};
 
 pub(super) use gtm::{check, datacenter, scenario, switch, zone};
-pub(super) use statistics::{group_statistics, server_statistics, service_statistics, vserver_statistics};
+pub(super) use statistics::{
+    connections, group_statistics, server_statistics, service_statistics, statistics_of_one, vserver_statistics,
+};
 pub(super) use status::status;
 
 /// Each item numbered, or the one asked for without a number.
@@ -271,7 +273,7 @@ mod tests {
                 "actor": "admin:local", "since": "2026-11-29T22:50:17Z", "reason": "patch", "expires": null,
             },
             "forced_by": null, "requests_total": 0, "connect_failures_total": 0, "bytes_in_total": 0,
-            "bytes_out_total": 0,
+            "bytes_out_total": 0, "times": [],
         }))
         .unwrap();
         assert_eq!(

@@ -21,6 +21,18 @@ pub(super) fn act(collection: &str, act: &str, arguments: &Arguments, body: Valu
     Ok(Request::Act { put: false, path: format!("{collection}/{}/{act}", segment(&first(arguments))), body })
 }
 
+pub(super) fn kick(collection: &str, arguments: &Arguments) -> Result<Request, String> {
+    act(collection, "kick", arguments, Value::Object(Map::new()))
+}
+
+pub(super) fn connections(arguments: &Arguments) -> Result<Request, String> {
+    let mut query = Vec::new();
+    for name in ["vserver", "service", "client", "limit"] {
+        query.extend(arguments.value(name)?.map(|value| (name, value.to_owned())));
+    }
+    Ok(Request::Connections { query })
+}
+
 /// Services and servers take the delay as the second argument; `-delay` is taken as well.
 pub(super) fn disable(collection: &str, arguments: &Arguments) -> Result<Request, String> {
     let body = disable_body(arguments, arguments.positional(1))?;

@@ -1,7 +1,7 @@
 //! What `stat` prints: counters as a table, one object a line.
 
 use super::long_word;
-use crate::admin::dto::{ServerDto, ServiceDto, ServiceGroupDto, VserverDto};
+use crate::admin::dto::{ConnectionDto, FlowDto, ServerDto, ServiceDto, ServiceGroupDto, StatsDto, VserverDto};
 
 pub(in super::super) fn service_statistics(services: &[ServiceDto]) -> String {
     let rows = services.iter().map(|s| {
@@ -60,6 +60,63 @@ pub(in super::super) fn vserver_statistics(vservers: &[VserverDto]) -> String {
     let head =
         ["Vserver", "Address", "Type", "State", "Effective", "Health", "Clients", "Requests", "Spilled", "Refused"];
     table(&head, rows)
+}
+
+pub(in super::super) fn connections(connections: &[ConnectionDto]) -> String {
+    let rows = connections.iter().map(|c| {
+        vec![
+            c.id.to_string(),
+            c.client.clone(),
+            c.vserver.clone(),
+            if c.tls { format!("{}+TLS", c.r#type) } else { c.r#type.clone() },
+            c.service.clone().unwrap_or_default(),
+            c.state.clone(),
+            c.age.clone(),
+            c.requests.to_string(),
+            c.bytes_in.to_string(),
+            c.bytes_out.to_string(),
+        ]
+    });
+    let head = ["Id", "Client", "Vserver", "Type", "Service", "State", "Age", "Requests", "BytesIn", "BytesOut"];
+    table(&head, rows)
+}
+
+/// Counters with their rates, times by part, endings.
+pub(in super::super) fn statistics_of_one(stats: &StatsDto) -> String {
+    let flow = |name: &str, flow: &FlowDto| vec![name.to_owned(), flow.rate.to_string(), flow.total.to_string()];
+    let count = |name: &str, count: u64| vec![name.to_owned(), String::new(), count.to_string()];
+    let counters = [
+        flow("Requests", &stats.requests),
+        flow("Responses", &stats.responses),
+        flow("Request bytes", &stats.bytes_in),
+        flow("Response bytes", &stats.bytes_out),
+        count("Packets received", stats.packets_in_total),
+        count("Packets sent", stats.packets_out_total),
+        count("Current client connections", stats.client_connections.into()),
+        count("Current server connections", stats.server_connections.into()),
+        count("Surge count", stats.surge_count.into()),
+        count("Spill overs", stats.spillovers_total),
+        count("Refused", stats.refused_total),
+        count("Failed connects", stats.connect_failures_total),
+        count("Persistence sessions", stats.persistence_sessions),
+    ];
+    let mut out = table(&[&stats.name[..], "Rate (/s)", "Total"], counters.into_iter());
+    if !stats.times.is_empty() {
+        let ms = |time: f64| format!("{time:.3}");
+        let rows = stats.times.iter().map(|t| {
+            let times = [t.mean_ms, t.p50_ms, t.p90_ms, t.p99_ms, t.p999_ms, t.max_ms].map(ms);
+            [vec![t.part.clone(), t.count.to_string()], times.to_vec()].concat()
+        });
+        out.push('\n');
+        out += &table(&["Time (ms)", "Count", "Mean", "p50", "p90", "p99", "p99.9", "Max"], rows);
+    }
+    if !stats.endings.is_empty() {
+        let rows =
+            stats.endings.iter().map(|e| vec![format!("{}/{}/{}", e.who, e.phase, e.reason), e.total.to_string()]);
+        out.push('\n');
+        out += &table(&["Ended", "Count"], rows);
+    }
+    out
 }
 
 /// Columns as wide as their widest cell, two spaces apart.
