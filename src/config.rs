@@ -47,6 +47,19 @@ pub trait Files {
     /// Paths that a glob matches, sorted.
     fn glob(&self, pattern: &str) -> Result<Vec<String>, String>;
     fn read(&self, path: &str) -> Result<String, String>;
+    /// The text of a private key. `None`: it is not to be had here, and the configuration is good without it.
+    fn read_key(&self, path: &str) -> Result<Option<String>, String> {
+        self.read(path).map(Some)
+    }
+    /// Whether nobody but its owner and group can read a file; `None` where that is not known here.
+    fn is_private(&self, path: &str) -> Option<bool> {
+        let _ = path;
+        None
+    }
+    /// Seconds since 1970, for what is about to expire; `None` where the time does not matter.
+    fn now(&self) -> Option<i64> {
+        None
+    }
     /// Whether a secret is there; `None` where that is not known here. An absent one is a warning at load.
     fn has_secret(&self, secret: &Secret) -> Option<bool> {
         let _ = secret;
@@ -60,7 +73,7 @@ pub struct Loaded {
     pub model: Arc<Model>,
     /// Severity `Warning` only.
     pub warnings: Vec<Problem>,
-    /// The root first, then includes and zone files.
+    /// The root first, then includes, certificates and zone files; never a key.
     pub sources: Vec<Source>,
     /// SHA-256 over the canonical rendering of the model, in hex.
     pub hash: Name,
@@ -86,7 +99,7 @@ pub fn load(root: Source, overrides: &[(String, String)], files: &dyn Files) -> 
     Ok(Loaded { model: Arc::new(model), warnings, sources, hash })
 }
 
-/// Of the canonical text, and of the zone files that it names: two configurations that mean the same have the same hash,
+/// Of the canonical text, and of the zone files and certificates that it names: two configurations that mean the same have the same hash,
 /// however they are written.
 pub fn hash(model: &Model) -> Name {
     let mut hasher = Sha256::new_with_prefix(render::render(model));
@@ -94,6 +107,9 @@ pub fn hash(model: &Model) -> Name {
         if let Some(ZoneText::File { text, .. }) = &zone.text {
             hasher.update(text.as_bytes());
         }
+    }
+    for certificate in &model.certificates {
+        hasher.update(certificate.chain.text.as_bytes());
     }
     let digest = hasher.finalize();
     let mut hex = String::with_capacity(64);

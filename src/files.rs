@@ -2,7 +2,9 @@
 //! read them alike, so that what is checked is what runs.
 
 use std::io::Read as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::config::{self, Files, Loaded, Problem, Severity, Source};
 use crate::model::scenario::Secret;
@@ -95,6 +97,16 @@ impl Files for DiskFiles {
 
     fn read(&self, path: &str) -> Result<String, String> {
         read_text(&self.folder.join(path))
+    }
+
+    fn is_private(&self, path: &str) -> Option<bool> {
+        let mode = std::fs::metadata(self.folder.join(path)).ok()?.permissions().mode();
+        Some(mode & 0o007 == 0)
+    }
+
+    fn now(&self) -> Option<i64> {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
+        i64::try_from(now.as_secs()).ok()
     }
 
     fn has_secret(&self, secret: &Secret) -> Option<bool> {

@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 use super::zonefile::presentation;
 use super::{edit, render};
 use crate::model::Model;
+use crate::model::tls::Certificate;
 use crate::model::zone::Zone;
 
 /// One object that is there in only one of two models, or in both in different ways.
@@ -82,6 +83,11 @@ fn objects(model: &Model) -> BTreeMap<String, Value> {
                     {
                         split_zone(&mut objects, zone, &mut object);
                     }
+                    if kind == "certificate"
+                        && let Some(certificate) = model.certificates.iter().find(|c| *c.name == name)
+                    {
+                        tell_certificate(certificate, &mut object);
+                    }
                     objects.insert(format!("{kind} {name}"), object);
                 }
             }
@@ -89,6 +95,15 @@ fn objects(model: &Model) -> BTreeMap<String, Value> {
         }
     }
     objects
+}
+
+/// What is in the files of a certificate shows when they are replaced under their names.
+fn tell_certificate(certificate: &Certificate, object: &mut Value) {
+    let (Value::Object(table), Some(facts)) = (object, certificate.facts()) else { return };
+    let day = jiff::Timestamp::from_second(facts.not_after).map(|at| at.strftime("%Y-%m-%d").to_string());
+    table.insert("serial".into(), Value::String(facts.serial.to_string()));
+    table.insert("expires".into(), Value::String(day.unwrap_or_default()));
+    table.insert("names".into(), facts.names.iter().map(|name| Value::String(name.to_string())).collect());
 }
 
 /// RRsets become objects of their own, and the zone text its records.

@@ -11,6 +11,7 @@ mod dialogue;
 mod gtm;
 mod rule;
 pub(super) mod text;
+mod tls;
 mod zone;
 
 use std::fmt::Write;
@@ -30,6 +31,7 @@ pub fn render(model: &Model) -> String {
     adc::servers(&mut out, model);
     adc::services(&mut out, model);
     adc::groups(&mut out, model);
+    tls::certificates(&mut out, model);
     adc::vservers(&mut out, model);
     rule::criteria(&mut out, model);
     rule::rules(&mut out, model);

@@ -9,6 +9,7 @@
 mod access;
 mod act;
 mod binding;
+mod certificate;
 mod check;
 mod criterion;
 mod dialogue;
@@ -21,6 +22,7 @@ mod rule;
 mod scenario;
 mod service;
 mod term;
+mod tls;
 mod vserver;
 mod window;
 mod zone;
@@ -69,9 +71,10 @@ pub fn resolve(report: &mut Report, document: &Table, files: &dyn Files) -> Mode
     let monitors = monitor::all(cx);
     let servers = service::servers(cx);
     let lists = access::all(cx);
-    let services = service::all(cx, &servers, &monitors);
+    let certificates = certificate::all(cx);
+    let services = service::all(cx, &servers, &monitors, &certificates);
     let checks = check::all(cx, &monitors, &services.services, &lists);
-    let mut vservers = vserver::all(cx, &services);
+    let mut vservers = vserver::all(cx, &services, &certificates);
     let (time_windows, switches) = (window::time_windows(cx), window::switches(cx));
     let (triggers, queries) = (act::triggers(cx), act::queries(cx));
     let criteria = criterion::all(cx);
@@ -101,7 +104,7 @@ pub fn resolve(report: &mut Report, document: &Table, files: &dyn Files) -> Mode
         groups,
         vservers,
         lb_groups: Vec::new(),
-        certificates: Vec::new(),
+        certificates,
         criteria,
         rules,
         time_windows,

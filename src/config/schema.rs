@@ -8,6 +8,7 @@ mod adc;
 mod gtm;
 mod monitor;
 mod rule;
+mod tls;
 
 pub use monitor::{is_probed, keys_of_kinds, kind_has_key};
 
@@ -126,6 +127,7 @@ pub static ROOT: Schema = schema(&[
     key("service", Kind::Map(&Kind::Table(&adc::SERVICE))),
     key("service_group", Kind::Map(&Kind::Table(&adc::SERVICE_GROUP))),
     key("vserver", Kind::Map(&Kind::Table(&adc::VSERVER))),
+    key("certificate", Kind::Map(&Kind::Table(&tls::CERTIFICATE))),
     key("cs_vserver", Kind::Map(&Kind::Table(&rule::CS_VSERVER))),
     key("criterion", Kind::Map(&Kind::Table(&rule::CRITERION))),
     key("rule", Kind::Map(&Kind::Table(&rule::RULE))),

@@ -140,6 +140,8 @@ fn settings(out: &mut Text, model: &Model, settings: &ServiceSettings) {
     out.maybe("cip_header", settings.client_ip_header.as_ref().map(Value::str));
     out.key("svr_timeout", Value::duration(settings.server_timeout));
     out.key("connect_timeout", Value::duration(settings.connect_timeout));
+    out.maybe("tls", settings.tls.as_ref().map(|tls| super::tls::servers(model, tls)));
+    out.maybe("proxy_protocol", settings.proxy_protocol.map(super::tls::proxy));
 }
 
 /// Weights, and tables where more is said.
@@ -203,6 +205,7 @@ fn vserver(out: &mut Text, model: &Model, vserver: &Vserver) {
         out.key("forwarded_for", Value::Bool(vserver.forwarded.x_forwarded_for));
         out.key("diagnostics", Value::List(vserver.diagnostics.iter().map(Value::show).collect()));
     }
+    super::tls::of_vserver(out, model, vserver);
 }
 
 fn switching(out: &mut Text, model: &Model, vserver: &Vserver, default: Option<VserverId>) {
@@ -217,6 +220,7 @@ fn switching(out: &mut Text, model: &Model, vserver: &Vserver, default: Option<V
     if vserver.protocol.is_http() {
         out.key("forwarded_for", Value::Bool(vserver.forwarded.x_forwarded_for));
     }
+    super::tls::of_vserver(out, model, vserver);
 }
 
 fn persistence(persistence: &Persistence) -> Value {

@@ -26,6 +26,7 @@ pub struct Names {
     pub services: NameTable,
     pub groups: NameTable,
     pub vservers: NameTable,
+    pub certificates: NameTable,
     pub criteria: NameTable,
     pub time_windows: NameTable,
     /// With the maintenance switches.
@@ -119,6 +120,7 @@ impl Names {
         let groups = simple("service group", "service_group");
         let mut vservers = keys("vserver");
         vservers.extend(keys("cs_vserver"));
+        let certificates = simple("certificate", "certificate");
         let criteria = simple("criterion", "criterion");
         let time_windows = simple("time window", "time_window");
         let triggers = simple("trigger", "trigger");
@@ -156,6 +158,7 @@ impl Names {
             services: NameTable::build(report, "service", services),
             groups,
             vservers,
+            certificates,
             criteria,
             time_windows,
             switches: NameTable::build(report, "switch", switches),

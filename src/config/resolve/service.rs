@@ -9,6 +9,7 @@ use crate::config::values;
 use crate::model::check::{Host, Monitor};
 use crate::model::id::{GroupId, Name, ServerId, ServiceId};
 use crate::model::service::{GroupMember, Protocol, Server, Service, ServiceGroup, ServiceSettings};
+use crate::model::tls::Certificate;
 
 /// Services with the members of groups among them, and the groups.
 pub struct Services {
@@ -27,20 +28,21 @@ pub fn servers(cx: &mut Context<'_>) -> Vec<Server> {
     servers
 }
 
-pub fn all(cx: &mut Context<'_>, servers: &[Server], monitors: &[Monitor]) -> Services {
+pub fn all(cx: &mut Context<'_>, servers: &[Server], monitors: &[Monitor], certificates: &[Certificate]) -> Services {
     let root = Path::Root;
     let mut services = Vec::new();
     let section = root.key("service");
     for (name, place, table) in cx.section("service") {
         let object = Object::new(table, cx.defaults("service"), section.key(name), place);
-        let settings = settings(cx, &object, monitors);
+        let settings = settings(cx, &object, monitors, certificates);
         services.push(service(cx, &object, name.into(), None, servers, settings));
     }
     let mut groups = Vec::new();
     let section = root.key("service_group");
     for (name, place, table) in cx.section("service_group") {
         let object = Object::new(table, cx.defaults("service"), section.key(name), place);
-        groups.push(group(cx, &object, name, servers, monitors, &mut services));
+        let settings = settings(cx, &object, monitors, certificates);
+        groups.push(group(cx, &object, name, servers, settings, &mut services));
     }
     for service in &mut services {
         service.monitors = binding::in_force(cx, &service.name, &service.settings, monitors);
@@ -55,10 +57,9 @@ fn group(
     object: &Object<'_>,
     name: &str,
     servers: &[Server],
-    monitors: &[Monitor],
+    settings: ServiceSettings,
     services: &mut Vec<Service>,
 ) -> ServiceGroup {
-    let settings = settings(cx, object, monitors);
     let id = cx.names.groups.id(name).map(GroupId::from_index);
     let mut members = Vec::new();
     let section = object.path.key("member");
@@ -145,7 +146,12 @@ fn endpoint(cx: &mut Context<'_>, object: &Object<'_>, servers: &[Server]) -> (O
     }
 }
 
-fn settings(cx: &mut Context<'_>, object: &Object<'_>, monitors: &[Monitor]) -> ServiceSettings {
+fn settings(
+    cx: &mut Context<'_>,
+    object: &Object<'_>,
+    monitors: &[Monitor],
+    certificates: &[Certificate],
+) -> ServiceSettings {
     object.require(cx.report, "type");
     let protocol = protocol(object);
     let client_ip_header = match (object.bool("cip"), object.name("cip_header")) {
@@ -157,8 +163,8 @@ fn settings(cx: &mut Context<'_>, object: &Object<'_>, monitors: &[Monitor]) -> 
         if let Err(why) = super::object::header(header, "") {
             object.wrong(cx.report, "cip_header", why);
         }
-        if protocol == Protocol::Tcp && (object.own("cip_header").is_some() || object.own("cip").is_some()) {
-            object.wrong(cx.report, "cip_header", "a service of type TCP has no headers");
+        if !protocol.is_http() && (object.own("cip_header").is_some() || object.own("cip").is_some()) {
+            object.wrong(cx.report, "cip_header", format!("a service of type {} has no headers", protocol.word()));
         }
     }
     let settings = ServiceSettings {
@@ -167,9 +173,11 @@ fn settings(cx: &mut Context<'_>, object: &Object<'_>, monitors: &[Monitor]) -> 
         monitor_threshold: object.int("mon_threshold").unwrap_or(0),
         max_client: object.int("max_client").unwrap_or(0),
         down_state_flush: object.bool("down_state_flush").unwrap_or(true),
-        client_ip_header: client_ip_header.filter(|_| protocol == Protocol::Http),
+        client_ip_header: client_ip_header.filter(|_| protocol.is_http()),
         server_timeout: object.duration("svr_timeout").unwrap_or(Duration::from_secs(360)),
         connect_timeout: object.duration("connect_timeout").unwrap_or(Duration::from_secs(3)),
+        tls: super::tls::servers(cx, object, protocol, certificates),
+        proxy_protocol: super::tls::proxy_out(cx, object, protocol),
         ..ServiceSettings::new(protocol)
     };
     let counted = settings.monitors.iter().filter(|bound| !bound.passive);
@@ -182,7 +190,8 @@ fn settings(cx: &mut Context<'_>, object: &Object<'_>, monitors: &[Monitor]) -> 
 }
 
 pub fn protocol(object: &Object<'_>) -> Protocol {
-    if object.text("type") == Some("TCP") { Protocol::Tcp } else { Protocol::Http }
+    let word = object.text("type");
+    Protocol::ALL.into_iter().find(|protocol| Some(protocol.word()) == word).unwrap_or(Protocol::Http)
 }
 
 /// `["a", "b"]` with weight 1 each, or `{ a = 3, b = 1 }`: name, place, weight, in the order of the text.

@@ -17,19 +17,20 @@ use crate::model::net::Network;
 use crate::model::persistence::{Persistence, PersistenceKind};
 use crate::model::rule::{Action, Route, Rule};
 use crate::model::service::Protocol;
+use crate::model::tls::Certificate;
 use crate::model::vserver::{Forwarded, Member, Role, Vserver};
 use crate::model::zone::Dns;
 
 /// NetScaler: backups cascade at most ten deep.
 const BACKUPS_MOST: usize = 10;
 
-pub fn all(cx: &mut Context<'_>, services: &Services) -> Vec<Vserver> {
+pub fn all(cx: &mut Context<'_>, services: &Services, certificates: &[Certificate]) -> Vec<Vserver> {
     let root = Path::Root;
     let section = root.key("vserver");
     let mut vservers = Vec::new();
     for (name, place, table) in cx.section("vserver") {
         let object = Object::new(table, cx.defaults("vserver"), section.key(name), place);
-        vservers.push(vserver(cx, &object, name, services));
+        vservers.push(vserver(cx, &object, name, services, certificates));
     }
     let section = root.key("cs_vserver");
     for (name, place, table) in cx.section("cs_vserver") {
@@ -39,7 +40,7 @@ pub fn all(cx: &mut Context<'_>, services: &Services) -> Vec<Vserver> {
             cx.names.vservers.find(cx.report, node.text()?, node.place, path)
         });
         let role = Role::Cs { default: default.map(VserverId::from_index), targets: Vec::new() };
-        vservers.push(Vserver { role, ..vserver(cx, &object, name, services) });
+        vservers.push(Vserver { role, ..vserver(cx, &object, name, services, certificates) });
     }
     vservers.sort_by(|a, b| a.name.cmp(&b.name));
     // A name that stands twice was reported; ids are by the names that are left.
@@ -84,7 +85,13 @@ fn defaults(cx: &mut Context<'_>, vservers: &[Vserver]) {
     }
 }
 
-fn vserver(cx: &mut Context<'_>, object: &Object<'_>, name: &str, services: &Services) -> Vserver {
+fn vserver(
+    cx: &mut Context<'_>,
+    object: &Object<'_>,
+    name: &str,
+    services: &Services,
+    certificates: &[Certificate],
+) -> Vserver {
     object.require(cx.report, "type");
     let protocol = protocol(object);
     let bound = bound_services(cx, object, protocol, services);
@@ -108,8 +115,9 @@ fn vserver(cx: &mut Context<'_>, object: &Object<'_>, name: &str, services: &Ser
     if disable_primary_on_down && object.own("backup").is_none() {
         object.wrong(cx.report, "disable_primary_on_down", "needs a `backup`");
     }
-    if object.own("forwarded_for").is_some() && protocol == Protocol::Tcp {
-        object.wrong(cx.report, "forwarded_for", "a vserver of type TCP has no headers");
+    if object.own("forwarded_for").is_some() && !protocol.is_http() {
+        let why = format!("a vserver of type {} has no headers", protocol.word());
+        object.wrong(cx.report, "forwarded_for", why);
     }
     let client_timeout = Vserver::default_client_timeout(protocol);
     let x_forwarded_for = object.bool("forwarded_for").unwrap_or(true) && protocol.is_http();
@@ -135,6 +143,8 @@ fn vserver(cx: &mut Context<'_>, object: &Object<'_>, name: &str, services: &Ser
         client_timeout: object.duration("clt_timeout").unwrap_or(client_timeout),
         forwarded: Forwarded { x_forwarded_for, x_forwarded: false, forwarded: false },
         diagnostics: diagnostics(cx, object, protocol),
+        tls: super::tls::clients(cx, object, protocol, certificates),
+        proxy_protocol: super::tls::proxy_in(cx, object, protocol),
         ..Vserver::new(name, protocol)
     }
 }
@@ -162,7 +172,7 @@ fn bound_services(cx: &mut Context<'_>, object: &Object<'_>, protocol: Protocol,
             cx.report.error(place, path, format!("{path}: `{name}` is a member; name its group in `groups`"));
         } else if !seen.insert(id) {
             cx.report.error(place, path, format!("{path}: `{name}` stands twice"));
-        } else if service.settings.protocol != protocol {
+        } else if !protocol.carries(service.settings.protocol) {
             mismatch(cx, place, path, "service", name, service.settings.protocol, protocol);
         }
         bound.push(Member { weight, ..Member::new(ServiceId::from_index(id)) });
@@ -186,7 +196,7 @@ fn bound_groups(cx: &mut Context<'_>, object: &Object<'_>, protocol: Protocol, s
             cx.report.error(node.place, path, format!("{path}: `{name}` stands twice"));
             continue;
         }
-        if group.settings.protocol != protocol {
+        if !protocol.carries(group.settings.protocol) {
             mismatch(cx, node.place, path, "service group", name, group.settings.protocol, protocol);
         }
         bound.push(id);
@@ -217,8 +227,8 @@ fn persistence(cx: &mut Context<'_>, object: &Object<'_>, protocol: Protocol) ->
     let kind = match inner.text("type")? {
         "COOKIEINSERT" => {
             inner.only(cx.report, &["prefix_v4", "prefix_v6"], "for COOKIEINSERT");
-            if protocol == Protocol::Tcp {
-                inner.wrong(cx.report, "type", "COOKIEINSERT needs a vserver of type HTTP");
+            if !protocol.is_http() {
+                inner.wrong(cx.report, "type", "COOKIEINSERT needs a vserver of type HTTP or SSL");
             }
             let cookie = inner.name("cookie_name");
             let token = |name: &str| name.len() <= 32 && super::object::header(name, "").is_ok();

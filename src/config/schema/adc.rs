@@ -17,12 +17,8 @@ const fn aliased_required(name: &'static str, aliases: &'static [&'static str], 
 }
 
 const PROTOCOLS_LATER: &[&str] = &[
-    "SSL",
-    "SSL_BRIDGE",
-    "SSL_TCP",
     "UDP",
     "DNS",
-    "DNS_TCP",
     "ANY",
     "FTP",
     "NNTP",
@@ -41,7 +37,8 @@ const PROTOCOLS_LATER: &[&str] = &[
     "MQTT",
     "GRPC",
 ];
-pub(super) static PROTOCOLS: Words = Words { known: &["HTTP", "TCP"], later: PROTOCOLS_LATER };
+pub(super) static PROTOCOLS: Words =
+    Words { known: &["HTTP", "SSL", "TCP", "SSL_TCP", "SSL_BRIDGE", "DNS_TCP"], later: PROTOCOLS_LATER };
 
 /// Settings of a service, or of a group for its members.
 macro_rules! service_keys {
@@ -58,6 +55,8 @@ macro_rules! service_keys {
             aliased("cip_header", &["client_ip_header"], Kind::Name),
             aliased("svr_timeout", &["server_timeout"], Kind::Duration(0, 31_536_000 * SECOND)),
             key("connect_timeout", Kind::Duration(1, 10 * MINUTE)),
+            super::tls::SERVER_TLS,
+            super::tls::PROXY_OUT,
         ]
     };
 }
@@ -176,6 +175,9 @@ macro_rules! vserver_keys {
             aliased("clt_timeout", &["client_timeout"], Kind::Duration(1, 31_536_000 * SECOND)),
             key("forwarded_for", Kind::Bool),
             key("diagnostics", Kind::OneOf(&[Kind::List(&Kind::Network), Kind::Network])),
+            super::tls::CERTIFICATES,
+            super::tls::CLIENT_TLS,
+            super::tls::PROXY_IN,
         ]
     };
 }
@@ -204,8 +206,6 @@ const VSERVER_LATER: &[&str] = &[
     "ip_mask",
     "icmp_vsr_response",
     "rhi_state",
-    "tls",
-    "certificate",
     "order",
     "http_profile_name",
     "tcp_profile_name",

@@ -92,4 +92,7 @@ const CS_VSERVER_KEYS: &[Key] = &[
     key("down_state_flush", Kind::Bool),
     super::aliased("clt_timeout", &["client_timeout"], Kind::Duration(1, 31_536_000 * super::SECOND)),
     key("forwarded_for", Kind::Bool),
+    super::tls::CERTIFICATES,
+    super::tls::CLIENT_TLS,
+    super::tls::PROXY_IN,
 ];

@@ -298,11 +298,15 @@ fn read(path: Option<&Path>) -> Result<String, Refusal> {
 
 /// What runs, as one text, and whether it was given so; what came in several is printed anew.
 fn running_text(sources: &[Source], model: &Model) -> (String, bool) {
-    let is_zone_text = |source: &Source| {
-        model.zones.iter().any(|zone| matches!(&zone.text, Some(ZoneText::File { path, .. }) if *path == source.path))
+    let folder = sources.first().map_or("", |root| &root.path[..root.path.rfind('/').map_or(0, |at| at + 1)]);
+    let named = |path: &str| {
+        let zone = |text: &Option<ZoneText>| matches!(text, Some(ZoneText::File { path: file, .. }) if **file == *path);
+        model.zones.iter().any(|z| zone(&z.text)) || model.certificates.iter().any(|c| *c.chain.file == *path)
     };
+    // Paths in the model are relative to the root file.
+    let is_named_text = |source: &Source| named(source.path.strip_prefix(folder).unwrap_or(&source.path));
     match sources.split_first() {
-        Some((root, rest)) if rest.iter().all(is_zone_text) => (root.text.to_string(), true),
+        Some((root, rest)) if rest.iter().all(is_named_text) => (root.text.to_string(), true),
         _ => (render::render(model), false),
     }
 }

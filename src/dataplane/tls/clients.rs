@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::{Mutex, RwLock};
@@ -35,6 +36,8 @@ pub(crate) struct Clients {
 
 /// How TLS is spoken to one service.
 struct Client {
+    /// Differs between any two that were made.
+    stamp: u64,
     definition: Definition,
     /// Errors: in words; no connection is made.
     config: Result<Arc<ClientConfig>, String>,
@@ -77,6 +80,12 @@ impl Clients {
         }
         *self.current.write() = next;
         *followed = Some(Arc::clone(model));
+    }
+
+    /// Changes when a connection to this service would be made in another way (verification, certificates): one that is
+    /// open is of no use then. 0: no TLS.
+    pub fn stamp(&self, service: &str) -> u64 {
+        self.current.read().get(service).map_or(0, |client| client.stamp)
     }
 
     /// Speaks TLS with a server. Errors: in words.
@@ -183,14 +192,19 @@ impl Definition {
 impl Client {
     fn make(definition: Definition) -> Client {
         let config = definition.make().map(sessions_of_its_own);
-        Client { definition, config }
+        Client { stamp: stamp(), definition, config }
     }
 
     /// For another service of the same definition.
     fn another(&self) -> Client {
         let config = self.config.clone().map(|config| sessions_of_its_own((*config).clone()));
-        Client { definition: self.definition.clone(), config }
+        Client { stamp: stamp(), definition: self.definition.clone(), config }
     }
+}
+
+fn stamp() -> u64 {
+    static MADE: AtomicU64 = AtomicU64::new(1);
+    MADE.fetch_add(1, Ordering::Relaxed)
 }
 
 fn sessions_of_its_own(mut config: ClientConfig) -> Arc<ClientConfig> {

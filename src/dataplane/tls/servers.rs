@@ -64,7 +64,7 @@ impl Servers {
         }
         let known = self.current.read().clone();
         let mut next = HashMap::new();
-        for vserver in model.vservers.iter().filter(|vserver| vserver.protocol.is_tls()) {
+        for vserver in model.vservers.iter().filter(|v| v.protocol.is_tls() && v.address.is_some()) {
             let definition = Definition::of(model, vserver);
             let server = match known.get(&vserver.name) {
                 Some(server) if server.definition == definition => Arc::clone(server),

@@ -92,6 +92,44 @@ async fn tls_begins_behind_the_header() {
     assert!(server.seen().contains("X-Forwarded-For: 192.0.2.7\r\n") && server.seen().contains("192.0.2.8\r\n"));
 }
 
+/// HTTP behind a PROXY protocol header (version 1), kept alive: answers each request with the header's source port.
+async fn behind_headers() -> Server {
+    Server::each(|mut stream| async move {
+        let mut line = Vec::new();
+        while !line.ends_with(b"\r\n") {
+            let Ok(byte) = stream.read_u8().await else { return };
+            line.push(byte);
+        }
+        let line = String::from_utf8(line).unwrap();
+        let port = line.split(' ').nth(4).unwrap_or("none").to_owned();
+        while crate::world::read_request(&mut stream).await.is_some() {
+            let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{port}", port.len());
+            if stream.write_all(answer.as_bytes()).await.is_err() {
+                return;
+            }
+        }
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_connection_that_names_a_client_carries_no_other_clients_requests() {
+    let server = behind_headers().await;
+    let plan = Plan::default()
+        .service("a", Http, server.at)
+        .with_service(|service| service.settings.proxy_protocol = Some(ProxyProtocol::V1))
+        .vserver("web", Http, &["a"]);
+    let world = World::start(plan).await;
+    for _ in 0..3 {
+        let mut client = connect(world.vip("web")).await;
+        let port = client.local_addr().unwrap().port().to_string();
+        for _ in 0..2 {
+            client.write_all(b"GET / HTTP/1.1\r\nHost: t.test\r\n\r\n").await.unwrap();
+            assert_eq!(body(&crate::world::read_answer(&mut client).await), port);
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_server_that_asks_for_it_is_told_who_the_client_is() {
     let server = Server::each(|mut stream| async move {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use bascule::model::service::Protocol::{SslTcp, Tcp};
+use bascule::model::service::Protocol::{Http, Ssl, SslTcp, Tcp};
 use bascule::model::service::Service;
 use bascule::model::tls::ServerTls;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 
 use super::authority;
 use super::pki::{Authority, BOTH, Issued, handshake, tls_server};
-use crate::world::{PATIENT, Plan, Server, World, connect};
+use crate::world::{PATIENT, Plan, Server, World, body, connect, exchange, get};
 
 /// A TCP vserver before one server that speaks TLS; `ca` is in the configuration as `ca`, and `own` as `own`.
 async fn world(server: &Server, ca: &Authority, own: Option<&Issued>, edit: impl FnOnce(&mut ServerTls)) -> World {
@@ -85,6 +85,46 @@ async fn a_server_that_wants_a_certificate_gets_ours() {
     assert_eq!(asked(&shows).await.as_deref(), Some("db.test"));
     let without = world(&server, &ca, None, |tls| verified_by_ca(tls, 0, "db.test")).await;
     assert_eq!(asked(&without).await, None);
+}
+
+/// An HTTP vserver before one server that speaks TLS.
+async fn http_world(server: &Server, ca: &Authority, edit: impl FnOnce(&mut ServerTls)) -> World {
+    let plan = Plan::default().service("a", Ssl, server.at).vserver("web", Http, &["a"]);
+    let mut model = plan.model();
+    model.certificates.push(ca.certificate("ca"));
+    edit(model.services[0].settings.tls.as_mut().unwrap());
+    World::of(model).await
+}
+
+#[tokio::test]
+async fn requests_go_to_a_server_in_tls_and_name_it_by_their_host() {
+    let ca = authority();
+    let server = tls_server(ca.issue("www", &["a.test", "b.test"]).server(None)).await;
+    let world = http_world(&server, &ca, |tls| {
+        tls.verify = true;
+        tls.authority = Some(bascule::model::id::CertificateId::from_index(0));
+    })
+    .await;
+    for host in ["a.test", "b.test", "a.test"] {
+        let request = format!("GET / HTTP/1.1\r\nHost: {host}:80\r\nConnection: close\r\n\r\n");
+        let answer = exchange(world.vip("web"), &request).await;
+        // A kept connection was made for this name too.
+        assert!(body(&answer).starts_with(host), "{answer}");
+    }
+    let wrong = exchange(world.vip("web"), "GET / HTTP/1.1\r\nHost: c.test\r\nConnection: close\r\n\r\n").await;
+    assert!(wrong.starts_with("HTTP/1.1 502"), "{wrong}");
+}
+
+#[tokio::test]
+async fn a_kept_connection_is_not_used_once_it_would_be_made_in_another_way() {
+    let ca = authority();
+    let server = tls_server(ca.issue("www", &["other.test"]).server(None)).await;
+    let mut world = http_world(&server, &ca, |_| ()).await;
+    assert!(body(&get(world.vip("web"), "/", "").await).starts_with("t.test"));
+    let tls = world.model.services[0].settings.tls.as_mut().unwrap();
+    verified_by_ca(tls, 0, "db.test");
+    world.publish().await;
+    assert!(get(world.vip("web"), "/", "").await.starts_with("HTTP/1.1 502"), "the certificate is not for db.test");
 }
 
 #[tokio::test]

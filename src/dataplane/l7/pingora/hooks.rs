@@ -150,7 +150,8 @@ impl ProxyHttp for Hooks {
         }
         ctx.step(Exchange::calling);
         let chosen = ctx.chosen.as_ref().expect("chosen above");
-        Ok(Box::new(chosen.peer(ctx.upgrade)))
+        let host = session.req_header().headers.get("host").and_then(|host| host.to_str().ok());
+        Ok(Box::new(chosen.peer(&ctx.link()?, host, ctx.upgrade)))
     }
 
     async fn connected_to_upstream(

@@ -1,5 +1,6 @@
 //! What is known of a request while pingora carries it, and who serves it.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -11,9 +12,10 @@ use super::answer::Told;
 use crate::balance::persistence::cookie;
 use crate::dataplane::ended::{Exchange, REQUEST_ID};
 use crate::dataplane::l7::link::Link;
-use crate::dataplane::l7::pingora::upgrade::Upgrade;
+use crate::dataplane::l7::pingora::upgrade::Own;
 use crate::dataplane::l7::routed::Routed;
 use crate::dataplane::member::{Acquired, Admitted, Refused, Wanted, acquire};
+use crate::dataplane::tls;
 use crate::model::balancing::Extract;
 use crate::model::ending::Ending;
 use crate::model::id::Name;
@@ -51,7 +53,8 @@ pub(in crate::dataplane::l7::pingora) struct Ctx {
 
 /// How to reach who serves it.
 pub(in crate::dataplane::l7::pingora) trait Reach {
-    fn peer(&self, upgrade: bool) -> HttpPeer;
+    /// `host`: whom the request asks for.
+    fn peer(&self, link: &Arc<Link>, host: Option<&str>, upgrade: bool) -> HttpPeer;
 }
 
 // === impl Ctx ===
@@ -189,8 +192,9 @@ pub(in crate::dataplane::l7::pingora) fn values(session: &Session) -> impl Fn(&E
 // === impl Reach ===
 
 impl Reach for Acquired {
-    fn peer(&self, upgrade: bool) -> HttpPeer {
-        let settings = &self.snapshot.model.service(self.choice.service).settings;
+    fn peer(&self, link: &Arc<Link>, host: Option<&str>, upgrade: bool) -> HttpPeer {
+        let service = self.snapshot.model.service(self.choice.service);
+        let settings = &service.settings;
         // An address, never a name: this cannot fail or block.
         let mut peer = HttpPeer::new(self.choice.address, false, String::new());
         let options = &mut peer.options;
@@ -200,21 +204,38 @@ impl Reach for Acquired {
         options.read_timeout = idle;
         options.write_timeout = idle;
         options.idle_timeout = Some(idle.unwrap_or(POOLED_MAX).min(POOLED_MAX));
-        if upgrade {
-            options.custom_l4 = Some(Upgrade { connect_timeout: settings.connect_timeout }.connector());
+        if upgrade || settings.proxy_protocol.is_some() {
+            // Of use to nobody else.
             options.idle_timeout = Some(Duration::from_secs(1));
         }
-        peer.group_key = group_key(self, upgrade);
+        let mut hasher = DefaultHasher::new();
+        group(self, upgrade, &mut hasher);
+        if settings.tls.is_some() {
+            tls::server_name(service, self.choice.address, host).hash(&mut hasher);
+            link.shared.tls_clients.stamp(&service.name).hash(&mut hasher);
+        }
+        if settings.proxy_protocol.is_some() {
+            (link.info.client, link.info.accepted_at).hash(&mut hasher);
+        }
+        if upgrade || settings.tls.is_some() || settings.proxy_protocol.is_some() {
+            let own = Own {
+                link: Arc::clone(link),
+                snapshot: Arc::clone(&self.snapshot),
+                service: self.choice.service,
+                host: host.map(str::to_owned),
+                upgrade,
+            };
+            options.custom_l4 = Some(own.connector());
+        }
+        peer.group_key = hasher.finish();
         peer
     }
 }
 
-/// Pooled connections are shared by requests with the same key only: the same service, and no flush in between.
-fn group_key(chosen: &Acquired, upgrade: bool) -> u64 {
-    use std::hash::{DefaultHasher, Hash, Hasher};
-    let mut hasher = DefaultHasher::new();
-    chosen.serving.service().hash(&mut hasher);
-    chosen.serving.live().flush.borrow().hash(&mut hasher);
-    upgrade.hash(&mut hasher);
-    hasher.finish()
+/// Pooled connections are shared by requests with the same key only: the same service, and no flush in between; the same
+/// name where TLS is spoken, and the same client where a header names it.
+fn group(chosen: &Acquired, upgrade: bool, hasher: &mut DefaultHasher) {
+    chosen.serving.service().hash(hasher);
+    chosen.serving.live().flush.borrow().hash(hasher);
+    upgrade.hash(hasher);
 }
