@@ -4,6 +4,7 @@
 //! - [`words`]: what each word means here, once
 //! - [`states`]: services, draining, vservers, backup chains, and the traps
 //! - [`choices`]: where NetScaler's documentation is silent, and what happens here
+//! - [`rules`]: traffic rules: route, edit, answer, mirror; content switching
 //! - [`scenarios`]: conditions, modes, holds, guards; what happens after a restart
 //! - [`pairs`]: two data centres, their signals and their four scenarios
 //! - [`records`]: how DNS answers follow scenarios
@@ -18,6 +19,7 @@ pub mod limits;
 pub mod operations;
 pub mod pairs;
 pub mod records;
+pub mod rules;
 pub mod scenarios;
 pub mod states;
 pub mod words;

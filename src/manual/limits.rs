@@ -11,7 +11,7 @@
 //! | vserver and service types other than HTTP and TCP: SSL and its relatives, UDP, DNS, … | refused at load. TLS ends before this box, or passes through a TCP vserver unread |
 //! | methods other than ROUNDROBIN and LEASTCONNECTION; persistence other than COOKIEINSERT and SOURCEIP; spillover other than HEALTH | refused at load |
 //! | `redirect_url`; listen policies; hash lengths and netmasks of methods; persistence groups and backup persistence | refused at load |
-//! | features other than LB and GSLB: content switching, rewrite, responder, compression, cache, … | refused at load |
+//! | features other than LB and GSLB as switches (content switching, rewriting and answering are rules and always on); compression, cache, … | refused at load |
 //! | `max_req`, `usip`, `cka`, `cmp`, TCP and HTTP profiles of services | refused at load |
 //! | HTTP/2 from clients or to servers | a client that begins it without having asked gets 505; HTTP/1.0 and 1.1 are served, upgrades such as WebSocket pass |
 //! | CONNECT and TRACE | 405 |

@@ -9,12 +9,15 @@ use crate::model::id::{Kind, VserverId};
 use crate::model::limit::SpilloverMethod;
 use crate::model::persistence::PersistenceKind;
 use crate::model::state::{NewClients, ServiceState, Slot};
+use crate::model::vserver::Role;
 use crate::snapshot::live::Listening;
 
 dto! {
-    /// A load-balancing virtual server.
+    /// A virtual server.
     pub struct VserverDto {
         pub name: String,
+        /// `lb`: it balances over its members; `cs`: it switches content, over its targets.
+        pub role: String,
         /// `HTTP` or `TCP`.
         pub r#type: String,
         /// Where it listens, with the real port where 0 was asked; null: reachable as a backup only.
@@ -53,6 +56,10 @@ dto! {
         pub spillover_threshold: Option<u8>,
         /// Services, then members of groups, in the order of the configuration.
         pub members: Vec<VserverMemberDto>,
+        /// What content switching hands requests to.
+        pub targets: Vec<VserverTargetDto>,
+        /// Where content switching hands what no rule takes.
+        pub default: Option<String>,
         /// Who disabled it.
         pub disabled_by: Option<NoteDto>,
         /// Open client connections.
@@ -65,6 +72,13 @@ dto! {
         pub refused_total: u64,
         /// Times of its requests (HTTP) or connections (L4), by part.
         pub times: Vec<TimesDto>,
+    }
+
+    /// A vserver that another hands requests to.
+    pub struct VserverTargetDto {
+        pub vserver: String,
+        /// As of the vserver.
+        pub effective_state: String,
     }
 
     /// A service as a member of a virtual server.
@@ -101,8 +115,19 @@ impl VserverDto {
             NewClients::Backup(backup) => ("backup", Some(name_of(backup))),
             NewClients::Refused => ("refused", None),
         };
+        let (role, default, targets) = match &vserver.role {
+            Role::Lb => ("lb", None, &[][..]),
+            Role::Cs { default, targets } => ("cs", default.map(name_of), &targets[..]),
+        };
+        let target = |&id: &VserverId| VserverTargetDto {
+            vserver: name_of(id),
+            effective_state: text(world.view.vservers[id.index()].effective.word()),
+        };
         VserverDto {
             name: text(&vserver.name),
+            role: role.into(),
+            targets: targets.iter().map(target).collect(),
+            default,
             r#type: text(vserver.protocol.word()),
             address: match &listening {
                 Listening::Bound { address, .. } => Some(address.to_string()),

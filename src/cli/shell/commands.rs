@@ -83,7 +83,10 @@ pub(super) enum View {
     Service,
     Group,
     Server,
+    /// Of both roles.
     Vserver,
+    LbVserver,
+    CsVserver,
     Scenario,
     Check,
     Switch,
@@ -97,7 +100,8 @@ pub(super) const COMMANDS: &[Command] = &[
     show(&["show", "service"], "show service [<name>]", View::Service),
     show(&["show", "serviceGroup"], "show serviceGroup [<name>]", View::Group),
     show(&["show", "server"], "show server [<name>]", View::Server),
-    show(&["show", "lb", "vserver"], "show lb vserver [<name>]", View::Vserver),
+    show(&["show", "lb", "vserver"], "show lb vserver [<name>]", View::LbVserver),
+    show(&["show", "cs", "vserver"], "show cs vserver [<name>]", View::CsVserver),
     show(&["show", "vserver"], "show vserver [<name>]", View::Vserver),
     show(&["show", "scenario"], "show scenario [<name>]", View::Scenario),
     show(&["show", "check"], "show check [<name>]", View::Check),
@@ -133,7 +137,8 @@ pub(super) const COMMANDS: &[Command] = &[
     stat(&["stat", "service"], "stat service [<name>]", View::Service),
     stat(&["stat", "serviceGroup"], "stat serviceGroup [<name>]", View::Group),
     stat(&["stat", "server"], "stat server [<name>]", View::Server),
-    stat(&["stat", "lb", "vserver"], "stat lb vserver [<name>]", View::Vserver),
+    stat(&["stat", "lb", "vserver"], "stat lb vserver [<name>]", View::LbVserver),
+    stat(&["stat", "cs", "vserver"], "stat cs vserver [<name>]", View::CsVserver),
     stat(&["stat", "vserver"], "stat vserver [<name>]", View::Vserver),
     Command {
         words: &["disable", "service"],
@@ -169,7 +174,16 @@ pub(super) const COMMANDS: &[Command] = &[
         most: 1,
         options: &["reason", "expires"],
         usage: "disable lb vserver <name> [-reason <text>] [-expires <time>]",
-        names: Some(View::Vserver),
+        names: Some(View::LbVserver),
+        build: |arguments| act("vservers", "disable", arguments, note(arguments)?),
+    },
+    Command {
+        words: &["disable", "cs", "vserver"],
+        least: 1,
+        most: 1,
+        options: &["reason", "expires"],
+        usage: "disable cs vserver <name> [-reason <text>] [-expires <time>]",
+        names: Some(View::CsVserver),
         build: |arguments| act("vservers", "disable", arguments, note(arguments)?),
     },
     Command {
@@ -214,7 +228,10 @@ pub(super) const COMMANDS: &[Command] = &[
         names: Some(View::Group),
         build: |arguments| group("enable", arguments, note(arguments)?),
     },
-    enable(&["enable", "lb", "vserver"], "enable lb vserver <name> [-reason <text>]", View::Vserver, |arguments| {
+    enable(&["enable", "lb", "vserver"], "enable lb vserver <name> [-reason <text>]", View::LbVserver, |arguments| {
+        act("vservers", "enable", arguments, note(arguments)?)
+    }),
+    enable(&["enable", "cs", "vserver"], "enable cs vserver <name> [-reason <text>]", View::CsVserver, |arguments| {
         act("vservers", "enable", arguments, note(arguments)?)
     }),
     enable(&["enable", "vserver"], "enable vserver <name> [-reason <text>]", View::Vserver, |arguments| {
@@ -295,6 +312,8 @@ const fn show(words: &'static [&'static str], usage: &'static str, view: View) -
         View::Group => |a| Ok(shown(View::Group, a, false)),
         View::Server => |a| Ok(shown(View::Server, a, false)),
         View::Vserver => |a| Ok(shown(View::Vserver, a, false)),
+        View::LbVserver => |a| Ok(shown(View::LbVserver, a, false)),
+        View::CsVserver => |a| Ok(shown(View::CsVserver, a, false)),
         View::Scenario => |a| Ok(shown(View::Scenario, a, false)),
         View::Check => |a| Ok(shown(View::Check, a, false)),
         View::Switch => |a| Ok(shown(View::Switch, a, false)),
@@ -309,6 +328,8 @@ const fn stat(words: &'static [&'static str], usage: &'static str, view: View) -
         View::Service => |a| Ok(shown(View::Service, a, true)),
         View::Group => |a| Ok(shown(View::Group, a, true)),
         View::Server => |a| Ok(shown(View::Server, a, true)),
+        View::LbVserver => |a| Ok(shown(View::LbVserver, a, true)),
+        View::CsVserver => |a| Ok(shown(View::CsVserver, a, true)),
         _ => |a| Ok(shown(View::Vserver, a, true)),
     };
     Command { words, least: 0, most: 1, options: &[], usage, names: Some(view), build }
@@ -377,7 +398,7 @@ impl View {
             View::Service => "services",
             View::Group => "service-groups",
             View::Server => "servers",
-            View::Vserver => "vservers",
+            View::Vserver | View::LbVserver | View::CsVserver => "vservers",
             View::Scenario => "scenarios",
             View::Check => "checks",
             View::Switch => "switches",

@@ -107,12 +107,14 @@ async fn shown(client: &Client, view: View, name: Option<&str>, statistics: bool
     let text = match (view, statistics) {
         (View::Service, true) => show::service_statistics(&items(&json)?),
         (View::Group, true) => show::group_statistics(&items(&json)?),
-        (View::Vserver, true) => show::vserver_statistics(&items(&json)?),
+        (View::Vserver | View::LbVserver | View::CsVserver, true) => show::vserver_statistics(&vservers(view, &json)?),
         (View::Service, false) => show::list(&items::<ServiceDto>(&json)?, whole, |s| show::service(s, &now, whole)),
         (View::Group, false) => show::list(&items::<ServiceGroupDto>(&json)?, whole, |g| show::group(g, &now, whole)),
         (View::Server, true) => show::server_statistics(&items(&json)?),
         (View::Server, false) => show::list(&items::<ServerDto>(&json)?, whole, show::server),
-        (View::Vserver, false) => show::list(&items::<VserverDto>(&json)?, whole, |v| show::vserver(v, &now, whole)),
+        (View::Vserver | View::LbVserver | View::CsVserver, false) => {
+            show::list(&vservers(view, &json)?, whole, |v| show::vserver(v, &now, whole))
+        }
         (View::Scenario, _) => show::list(&items::<ScenarioDto>(&json)?, whole, |s| show::scenario(s, &now, whole)),
         (View::Check, _) => show::list(&items::<CheckDto>(&json)?, whole, |c| show::check(c, &now)),
         (View::Switch, _) => show::list(&items::<SwitchDto>(&json)?, whole, show::switch),
@@ -120,6 +122,23 @@ async fn shown(client: &Client, view: View, name: Option<&str>, statistics: bool
         (View::Zone, _) => show::list(&items::<ZoneDto>(&json)?, whole, |z| show::zone(z, whole)),
     };
     Ok(Answer { text, json, warnings: Vec::new() })
+}
+
+/// Vservers of the role that is asked for; one that is asked for by name must have it.
+fn vservers(view: View, json: &Value) -> Result<Vec<VserverDto>, Refused> {
+    let mut all = items::<VserverDto>(json)?;
+    let role = match view {
+        View::LbVserver => "lb",
+        View::CsVserver => "cs",
+        _ => return Ok(all),
+    };
+    if json.get("items").is_none()
+        && let Some(other) = all.iter().find(|vserver| vserver.role != role)
+    {
+        return Err(Refused::Ours(format!("`{}` is a {} vserver", other.name, other.role)));
+    }
+    all.retain(|vserver| vserver.role == role);
+    Ok(all)
 }
 
 /// The items of a collection, or the one object as a list.

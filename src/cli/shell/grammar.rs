@@ -176,7 +176,8 @@ mod tests {
     fn keywords_may_be_shortened_and_written_in_any_case() {
         shows("show service web1", View::Service, Some("web1"));
         shows("SH SERVICE", View::Service, None);
-        shows("sh lb vs web", View::Vserver, Some("web"));
+        shows("sh lb vs web", View::LbVserver, Some("web"));
+        shows("sh cs vs", View::CsVserver, None);
         shows("show serviceg spare", View::Group, Some("spare"));
         shows("sh sc", View::Scenario, None);
     }

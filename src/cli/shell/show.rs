@@ -122,6 +122,22 @@ pub(super) fn server(server: &ServerDto) -> String {
     out
 }
 
+/// What is particular to content switching.
+fn switching(vserver: &VserverDto) -> String {
+    let mut out = format!("\tDefault: {}\n", vserver.default.as_deref().unwrap_or("none"));
+    if let Some(backup) = &vserver.backup {
+        out += &format!("\tBackup: {backup}\n");
+    }
+    if let Some(note) = &vserver.disabled_by {
+        out += &note_line("Disabled", &note.actor, &note.since, note.reason.as_deref(), note.expires.as_deref());
+    }
+    for (at, target) in vserver.targets.iter().enumerate() {
+        let state = long_word(&target.effective_state);
+        out += &format!("\n{})\t{}\tEffective State: {state}\n", at + 1, target.vserver);
+    }
+    out
+}
+
 pub(super) fn vserver(vserver: &VserverDto, now: &str, whole: bool) -> String {
     let address = vserver.address.as_deref().unwrap_or("0.0.0.0:0");
     let mut out = format!("{} ({address}) - {}\tType: ADDRESS\n", vserver.name, vserver.r#type);
@@ -136,6 +152,9 @@ pub(super) fn vserver(vserver: &VserverDto, now: &str, whole: bool) -> String {
     }
     if !whole {
         return out;
+    }
+    if vserver.role == "cs" {
+        return out + &switching(vserver);
     }
     let active = vserver.members.iter().filter(|m| m.eligible).count();
     out += &format!("\tNo. of Bound Services : {} (Total) {active} (Active)\n", vserver.members.len());

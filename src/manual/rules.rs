@@ -1,0 +1,104 @@
+//! # Traffic rules and content switching
+//!
+//! A rule belongs to one vserver, has a priority (lower is asked first) and an action, and acts where its condition is
+//! true. Conditions are those of scenarios: groups of terms, *and* inside a group, one true group is enough, `!` negates.
+//! Terms are criteria, which look at the request, and board terms (`vs:web`, `sc:dr`, `sw:drill`, checks), which look at
+//! the appliance. A rule without `when` always acts.
+//!
+//! ```toml
+//! [service.shop1]
+//! type    = "HTTP"
+//! address = "192.0.2.11:8080"
+//!
+//! [service.static1]
+//! type    = "HTTP"
+//! address = "192.0.2.12:8080"
+//!
+//! [vserver.shop]
+//! type     = "HTTP"
+//! services = ["shop1"]
+//!
+//! [vserver.static]
+//! type     = "HTTP"
+//! services = ["static1"]
+//!
+//! [cs_vserver.front]                     # has the address; the others are reached through it
+//! type    = "HTTP"
+//! address = "192.0.2.100:80"
+//! default = "static"
+//!
+//! [criterion.is-shop]
+//! path = { starts_with = "/shop/" }
+//!
+//! [criterion.canary]
+//! cookie = { name = "canary", equals = "1" }
+//!
+//! [rule.to-shop]
+//! vserver  = "front"
+//! priority = 10
+//! when     = [["is-shop"], ["canary"]]
+//! action   = { route = { vserver = "shop" } }
+//!
+//! [rule.drop-debug]
+//! vserver  = "shop"
+//! priority = 10
+//! action   = { edit = [{ remove = "X-Debug" }, { path = "^/shop/(.*)$", to = "/$1" }] }
+//!
+//! [rule.hide-server]
+//! vserver  = "shop"
+//! priority = 20
+//! phase    = "response"
+//! action   = { edit = [{ remove = "Server" }] }
+//! ```
+//!
+//! # Criteria
+//!
+//! | key | looks at |
+//! |---|---|
+//! | `path` | the path without query, in every way a server may read it: `/%61pi/`, `/x/../api/` and `//api/` are `/api/` |
+//! | `host` | the Host field without port; case does not matter |
+//! | `method` | one or a list |
+//! | `header`, `cookie`, `query` | `{ name = …, TEST }`; without a test it is enough to be there. A parameter is decoded once, `+` is a space |
+//! | `client` | networks that the client's address may be in |
+//! | `port` | the port that the client connected to |
+//! | `sni`, `tls` | the server name of the handshake; whether there was one |
+//! | `status`, `response_header` | the answer; in rules with `phase = "response"` |
+//!
+//! Tests of a text: `equals` (or the text alone), `starts_with`, `ends_with`, `contains`, `one_of` (a list: NetScaler's
+//! pattern set), `regex`. Regular expressions take time linear in the text whatever they are, and one that would need
+//! more than 1 MiB when compiled is refused.
+//!
+//! # Actions
+//!
+//! | action | does | then |
+//! |---|---|---|
+//! | `respond = { status, headers, body }` | answers | ends |
+//! | `redirect = { status, location }` | answers with a location; `{path}`, `{query}`, `{host}` are replaced | ends |
+//! | `reject = true` | resets the connection | ends |
+//! | `route = { vserver = "x" }` | hands the request over; the rules of `x` are asked next | ends this list |
+//! | `route = { service = "x" }`, `{ group = "x" }` | only this member, or these, of the rule's own vserver. While none of them is UP the rule does not act | ends this list |
+//! | `edit = [...]` | changes the head, see below | goes on |
+//! | `mirror = { vserver, percent, body_limit }` | sends a copy of so many percent of the requests; answers are dropped, failures are counted and never reach the client | goes on |
+//!
+//! Edits: `{ set = "Name", value = "…" }` replaces, `{ add = "Name", value = "…" }` appends, `{ remove = "Name" }`,
+//! `{ remove_cookie = "name" }`; of a request `{ path = "PATTERN", to = "…" }` with `$1` for what a bracket matched; of an
+//! answer `{ set_cookie = "name", value = "…" }` and `{ status = 503 }`. Values may hold `{path}`, `{query}`, `{host}` and
+//! `{client}`, as the request was sent: rules never see what others have changed. Fields that say where a message ends,
+//! or belong to one connection, cannot be edited; nor can a status become one that has no body, or lose being one.
+//! X-Forwarded-For and its like are written after the edits.
+//!
+//! A copy for a mirror leaves when the body is whole. One over `body_limit` (64 KiB unless said otherwise, 1 MiB at most)
+//! is not sent, and no more than 256 are under way at once.
+//!
+//! # Content switching
+//!
+//! A `cs_vserver` has an address, rules that route, a `default`, and no members. It is UP while one of its targets can
+//! serve, by its own members or by its backup chain; its health is the share of targets that can. While it is not UP,
+//! rules that answer still do, nothing is handed over, and its own `backup` takes new clients. Without a `default`, what no
+//! rule takes is answered 503. Targets balance; a target that switches content itself is refused.
+//!
+//! # Without HTTP
+//!
+//! On vservers of type TCP, SSL_TCP, SSL_BRIDGE, DNS_TCP and ANY (its connections) a rule can `reject` and `route`, and its
+//! criteria are those of the connection: `client`, `port`, `sni`, `tls`. SSL_BRIDGE reads the server name without
+//! decrypting, so that one address can stand for many sites that keep their own keys.
