@@ -7,12 +7,14 @@ pub mod cell;
 pub mod chooser;
 pub mod live;
 pub mod pick;
+pub mod prepared;
 pub mod routing;
 pub mod steered;
 pub mod zones;
 
 use std::sync::Arc;
 
+use crate::balance::persistence::sealed::CookieKey;
 use crate::model::Model;
 use crate::model::condition::Truth;
 use crate::model::state::{NewClients, ServiceState, VserverState};
@@ -34,6 +36,10 @@ pub struct Snapshot {
     pub rules: Vec<Arc<live::RuleLive>>,
     /// Rules and criteria, prepared once for each model.
     pub routing: Arc<routing::Routing>,
+    /// What choosing, persistence and limits need, prepared once for each model.
+    pub prepared: Arc<prepared::Prepared>,
+    /// What encrypted cookies are sealed with.
+    pub cookie_key: Arc<CookieKey>,
     /// Published (that is: durable) state of scenarios.
     pub scenario_active: Vec<bool>,
     /// Values of `model.watched`.
@@ -68,6 +74,8 @@ pub struct VserverEntry {
     pub state: VserverState,
     pub effective: VserverState,
     pub new_clients: NewClients,
+    /// Fewer of its weights are UP than spillover by health asks for.
+    pub spills_by_health: bool,
     /// Positions in `Vserver::members` whose service is UP and has an address.
     pub up: Arc<[u32]>,
     /// Those of them who may get new clients, prepared for the choice.
@@ -75,4 +83,6 @@ pub struct VserverEntry {
     /// By position in `Vserver::members`.
     pub members: Arc<[Arc<live::MemberLive>]>,
     pub live: Arc<live::VserverLive>,
+    /// Its persistence entries, or those of its lb group.
+    pub sessions: Arc<live::Sessions>,
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::{client, server};
 
@@ -146,6 +146,20 @@ impl AsyncWrite for Stream {
 
     fn is_write_vectored(&self) -> bool {
         true
+    }
+}
+
+/// Resolves once the client is known to be gone: its connection was reset, or with `half_closed` it will send nothing
+/// more, which who waits for an answer does not say. Reads nothing.
+pub(crate) async fn gone(socket: &TcpStream, half_closed: bool) {
+    let interest = if half_closed { Interest::READABLE | Interest::ERROR } else { Interest::ERROR };
+    loop {
+        match socket.ready(interest).await {
+            Ok(ready) if ready.is_error() || (half_closed && ready.is_read_closed()) => return,
+            Err(_) => return,
+            // It has sent more than it was asked for, and stays readable.
+            Ok(_) => tokio::time::sleep(Duration::from_millis(100)).await,
+        }
     }
 }
 

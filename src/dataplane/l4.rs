@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering;
 use std::task::Poll;
 use std::time::Duration;
 
-use super::conn::{ClientInfo, Stream, Transport};
+use super::conn::{ClientInfo, Stream, Transport, gone};
 use super::connect::{Connected as Reached, connect as connect_to};
 use super::ended::Exchange;
 use super::member::{Acquired, Choice, Serving, Wanted, acquire, admit};
@@ -84,6 +84,8 @@ pub(crate) async fn serve(
     let wanted = Wanted { only: routed.only(), ..wanted };
     let connected = tokio::select! {
         connected = connect(shared, snapshot, &info, &routed.vserver, &wanted, &mut exchange) => connected.map_err(Some),
+        // Whoever waits in the surge queue may give up. A half-close is no end here.
+        () = gone(client.socket(), false) => Err(Some(Ending::new(Who::Client, Phase::Queue, Reason::ClientGone))),
         () = raised(shared.kill.clone()) => Err(None),
         _ = info.conn.entry.when_cut() => Err(None),
     };

@@ -7,10 +7,12 @@
 //! counted, and a drain that saw no work would end at once. So [`acquire`] counts first, then looks at the newest
 //! snapshot again, and chooses anew where the member may no longer take this client.
 //!
-//! What happens to a client whose member is full (`max_client`): it is balanced again among the others, then along the
-//! chain. There is no surge queue.
+//! A client that finds every member at its limit waits in the surge queue of the vserver ([`queue`]); a newcomer never
+//! takes a place that somebody waits for.
 
+mod admit;
 mod choose;
+mod queue;
 mod refused;
 mod serving;
 
@@ -21,6 +23,8 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 
+use crate::balance::persistence::Key;
+use crate::balance::surge::For;
 use crate::model::balancing::Extract;
 use crate::model::ending::Reason;
 use crate::model::event::Observation;
@@ -28,8 +32,10 @@ use crate::model::id::{Name, ServiceId, VserverId};
 use crate::model::time::Tick;
 use crate::snapshot::pick::{Ask, Out};
 use crate::snapshot::{Cell, Snapshot};
+use choose::Decided;
 
-pub use choose::{Choice, choose};
+pub use admit::{Admitted, admit};
+pub use choose::{Choice, choose, learn};
 pub use refused::{Answer, Refused};
 pub use serving::Serving;
 
@@ -70,11 +76,6 @@ pub struct Acquired {
     pub waited: Duration,
 }
 
-/// What a request or connection holds while it lasts: its places under the limits of its client.
-#[derive(Debug, Default)]
-#[must_use = "the places are given back when it is dropped"]
-pub struct Admitted {}
-
 /// Where [`acquire`] looks and reports.
 #[derive(Clone, Debug)]
 pub struct Plane {
@@ -82,30 +83,59 @@ pub struct Plane {
     pub observations: mpsc::Sender<Observation>,
 }
 
-/// Whether this client may do anything at all (`client_limits`). Asked once for each request (HTTP) or connection (L4).
-pub fn admit(_: &Snapshot, _: VserverId, _: &Wanted<'_>) -> Result<Admitted, Refused> {
-    Ok(Admitted::default())
+/// What one look for a member came to.
+enum Attempt {
+    Served(Acquired),
+    Full { snapshot: Arc<Snapshot>, at: VserverId, what: For },
+    Refused(Refused),
 }
 
 /// Chooses a member and counts the work on it; waits in the surge queue where all are at their limit. Dropping the
-/// future leaves the queue. `entry` is the vserver asked, by name, because the snapshot may be replaced by a newer one
-/// on the way; the snapshot that the choice belongs to comes back with it.
-#[allow(clippy::unused_async, reason = "a seam: the surge queue waits here")]
+/// future leaves the queue: an engine drops it when its client goes. `entry` is the vserver asked, by name, because the
+/// snapshot may be replaced by a newer one on the way; the snapshot that the choice belongs to comes back with it.
 pub async fn acquire(
+    plane: &Plane,
+    snapshot: Arc<Snapshot>,
+    entry: &Name,
+    wanted: &Wanted<'_>,
+) -> Result<Acquired, Refused> {
+    match attempt(plane, snapshot, entry, wanted, None) {
+        Attempt::Served(acquired) => Ok(acquired),
+        Attempt::Refused(refused) => Err(refused),
+        Attempt::Full { snapshot, at, what } => queue::wait(plane, snapshot, entry, wanted, (at, what)).await,
+    }
+}
+
+/// Looks once. `ticket`: the caller stands in the queue already.
+fn attempt(
     plane: &Plane,
     mut snapshot: Arc<Snapshot>,
     entry: &Name,
     wanted: &Wanted<'_>,
-) -> Result<Acquired, Refused> {
-    let mut tried = wanted.tried.to_vec();
+    ticket: Option<u64>,
+) -> Attempt {
     loop {
-        let entry_id = snapshot.model.vserver_id(entry).ok_or_else(|| Refused::unavailable(Reason::Removed))?;
-        let choice = choose(&snapshot, entry_id, &Wanted { tried: &tried, ..*wanted })?;
-        let serving = Serving::begin(plane, &snapshot, choice);
+        let Some(entry_id) = snapshot.model.vserver_id(entry) else {
+            return Attempt::Refused(Refused::unavailable(Reason::Removed));
+        };
+        let choice = match choose::decide(&snapshot, entry_id, wanted) {
+            Decided::Chosen(choice) => choice,
+            Decided::Full { at, what } => return Attempt::Full { snapshot, at, what },
+            Decided::Refused(refused) => return Attempt::Refused(refused),
+        };
         let service = snapshot.model.service(choice.service);
+        let surge = &snapshot.vservers[choice.serving.index()].live.surge;
+        let taken = match ticket {
+            None => surge.is_waited_for(&service.name),
+            Some(ticket) => surge.is_granted_before(ticket, &service.name),
+        };
+        if taken {
+            let what = if choice.persistent { For::Only(Name::clone(&service.name)) } else { For::Any };
+            return Attempt::Full { at: choice.serving, what, snapshot };
+        }
+        let serving = Serving::begin(plane, &snapshot, choice);
         let live = &snapshot.services[choice.service.index()].live;
         if choose::over(serving.nth(), service.settings.max_client) {
-            tried.push(Arc::clone(&service.name));
             continue;
         }
         let latest = plane.cell.load_full();
@@ -115,23 +145,35 @@ pub async fn acquire(
             continue;
         }
         live.requests_total.fetch_add(1, Ordering::Relaxed);
+        let asked = &snapshot.vservers[entry_id.index()].live;
         if choice.serving != entry_id && !choice.persistent {
-            snapshot.vservers[entry_id.index()].live.spilled_total.fetch_add(1, Ordering::Relaxed);
+            asked.spilled_total.fetch_add(1, Ordering::Relaxed);
+        }
+        if choose::has_spilled(&snapshot, entry_id, choice)
+            && let Some(timeout) = snapshot.model.vserver(entry_id).spillover.as_ref().and_then(|s| s.persistence)
+        {
+            let client = Key::Client(wanted.client.ip().to_canonical());
+            let backup = Name::clone(&snapshot.model.vserver(choice.serving).name);
+            asked.spilled_clients.insert(client, backup, wanted.now, timeout);
         }
         choose::remember(&snapshot, choice, wanted);
-        return Ok(Acquired { snapshot, choice, serving, waited: Duration::ZERO });
+        return Attempt::Served(Acquired { snapshot, choice, serving, waited: Duration::ZERO });
     }
 }
 
 // === impl Wanted ===
 
 impl Wanted<'_> {
-    /// The part of it that a method looks at. `out`: who is out of the question, and why.
-    pub fn ask<'a>(&'a self, out: &'a dyn Fn(ServiceId) -> Option<Out>) -> Ask<'a> {
+    /// The part of it that a method looks at. `value`: [`Wanted::extract`]. `out`: who is out of the question, and why.
+    pub fn ask<'a>(
+        &'a self,
+        value: &'a dyn Fn(&Extract) -> Option<String>,
+        out: &'a dyn Fn(ServiceId) -> Option<Out>,
+    ) -> Ask<'a> {
         Ask {
             client: self.client,
             local: self.local,
-            value: self.value,
+            value,
             out,
             narrowed: self.only.is_some(),
             now: self.now,
@@ -139,8 +181,8 @@ impl Wanted<'_> {
         }
     }
 
-    /// A value of the request.
-    pub fn extract(&self, extract: &Extract) -> Option<String> {
-        (self.value)(extract)
+    /// A value of the request, regular expressions included.
+    pub fn extract(&self, snapshot: &Snapshot, extract: &Extract) -> Option<String> {
+        snapshot.prepared.patterns.value(extract, &|plain| (self.value)(plain))
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::chooser::Chooser;
 use super::live::{MemberLive, Registry};
+use super::prepared::Prepared;
 use super::routing::Routing;
 use super::zones::{self, ZoneIndex};
 use super::{ServiceEntry, Snapshot, VserverEntry};
@@ -14,6 +15,7 @@ use crate::model::Model;
 use crate::model::check::Host;
 use crate::model::ending::Reason;
 use crate::model::id::{Name, ServiceId, VserverId};
+use crate::model::limit::SpilloverMethod;
 use crate::model::state::{ServiceState, StateView, VserverState};
 use crate::model::time::Tick;
 use crate::model::vserver::Vserver;
@@ -73,6 +75,14 @@ pub fn build(parts: Parts<'_>) -> Snapshot {
                     Some(p) => Arc::clone(&p.vservers[i].members),
                     None => members(model, vserver, registry),
                 },
+                spills_by_health: match vserver.spillover.as_ref().map(|s| &s.method) {
+                    Some(SpilloverMethod::Health { threshold }) => seen.is_some_and(|v| v.health_percent < *threshold),
+                    Some(_) | None => false,
+                },
+                sessions: match vserver.lb_group {
+                    Some(group) => registry.lb_group(&model.lb_groups[group.index()].name),
+                    None => Arc::clone(&registry.vserver(&vserver.name).persistence),
+                },
                 live: registry.vserver(&vserver.name),
             }
         })
@@ -88,6 +98,8 @@ pub fn build(parts: Parts<'_>) -> Snapshot {
         log: registry.log(),
         rules: model.rules.iter().map(|rule| registry.rule(&rule.name)).collect(),
         routing: same_model.map_or_else(|| Arc::new(Routing::build(model)), |p| Arc::clone(&p.routing)),
+        prepared: same_model.map_or_else(|| Arc::new(Prepared::build(model)), |p| Arc::clone(&p.prepared)),
+        cookie_key: registry.cookie_key(),
         scenario_active,
         watched: view.watched.clone(),
         zones: Arc::clone(index),

@@ -6,7 +6,9 @@ pub mod connections;
 mod figures;
 pub mod histogram;
 pub mod measured;
+mod sessions;
 pub mod stats;
+mod surge;
 mod tls;
 
 use std::collections::HashMap;
@@ -17,6 +19,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use parking_lot::Mutex;
 
 use crate::balance::passive::{Ejection, Outcome};
+use crate::balance::persistence::sealed::CookieKey;
 use crate::model::ending::Reason;
 use crate::model::id::Name;
 use crate::model::time::Tick;
@@ -25,7 +28,9 @@ pub use answers::AnswersLive;
 pub use connections::{Connection, Connections};
 pub use figures::{Ejector, FirstByte, Meter};
 pub use measured::{Endings, Interval, Measured};
+pub use sessions::{Clients, Session, Sessions};
 pub use stats::{Rates, Stats};
+pub use surge::Surging;
 pub use tls::{TLS_FAILURES, TlsLive};
 
 /// All live tables. The control layer owns it; entries are made at the first snapshot that names them and dropped with
@@ -38,6 +43,8 @@ pub struct Registry {
     members: HashMap<Name, HashMap<Name, Arc<MemberLive>>>,
     connections: Arc<Connections>,
     log: Arc<LogLive>,
+    lb_groups: HashMap<Name, Arc<Sessions>>,
+    cookie_key: Arc<CookieKey>,
     rules: HashMap<Name, Arc<RuleLive>>,
     dns: Arc<DnsLive>,
     zones: HashMap<Name, Arc<ZoneLive>>,
@@ -139,8 +146,17 @@ pub struct VserverLive {
     pub rates: Rates,
     pub endings: Endings,
     pub listen: Mutex<Listening>,
-    /// SOURCEIP entries; bounded.
-    pub persistence: Mutex<super::super::balance::persistence::Table>,
+    /// Its own persistence entries; those of an lb group stand with the group. See `VserverEntry::sessions`.
+    pub persistence: Arc<Sessions>,
+    /// Clients that spilled, and to which vserver (`Spillover::persistence`).
+    pub spilled_clients: Sessions,
+    /// What its own members have to do for it: open connections, or requests in flight (HTTP).
+    pub serving: AtomicU32,
+    pub surge: Surging,
+    pub clients: Clients,
+    /// Requests or connections over a limit of their client.
+    pub limited_total: AtomicU64,
+    bytes: Meter,
 }
 
 #[derive(Debug, Default)]
@@ -248,6 +264,19 @@ impl Registry {
         Arc::clone(&self.log)
     }
 
+    pub fn lb_group(&mut self, name: &Name) -> Arc<Sessions> {
+        Arc::clone(self.lb_groups.entry(Arc::clone(name)).or_default())
+    }
+
+    /// A registry whose encrypted cookies are sealed with this key; else with one that is forgotten with the process.
+    pub fn with_cookie_key(key: CookieKey) -> Registry {
+        Registry { cookie_key: Arc::new(key), ..Registry::default() }
+    }
+
+    pub fn cookie_key(&self) -> Arc<CookieKey> {
+        Arc::clone(&self.cookie_key)
+    }
+
     pub fn rule(&mut self, name: &Name) -> Arc<RuleLive> {
         Arc::clone(self.rules.entry(Arc::clone(name)).or_default())
     }
@@ -268,6 +297,12 @@ impl Registry {
             members.retain(|service, _| model.service_id(service).is_some());
             model.vserver_id(vserver).is_some()
         });
+        self.lb_groups.retain(|name, _| model.lb_group_id(name).is_some());
+        for vserver in &model.vservers {
+            if let Some(live) = self.vservers.get(&vserver.name) {
+                live.clients.retain(&|name| vserver.client_limits.iter().any(|limit| *limit.name == *name));
+            }
+        }
         self.rules.retain(|name, _| model.rule_id(name).is_some());
         self.zones.retain(|name, _| model.zones.iter().any(|z| z.name == *name));
     }
@@ -300,6 +335,16 @@ impl DnsLive {
             Listening::None | Listening::Failed { .. } => None,
         };
         self.listening.lock().iter().filter_map(bound).collect()
+    }
+}
+
+// === impl VserverLive ===
+
+impl VserverLive {
+    /// bit/s of both directions together.
+    pub fn bits_per_second(&self, now: Tick) -> u64 {
+        let bytes = self.bytes_in_total.load(Ordering::Relaxed) + self.bytes_out_total.load(Ordering::Relaxed);
+        self.bytes.per_second(now, bytes).saturating_mul(8)
     }
 }
 

@@ -199,7 +199,7 @@ async fn a_source_address_keeps_its_member_while_it_is_up_or_draining() {
 #[tokio::test]
 async fn a_full_member_takes_nobody_more() {
     let server = echo("a").await;
-    let world = World::start(one(&server).with_service(|s| s.settings.max_client = 1)).await;
+    let world = World::start(one(&server).with_service(|s| s.settings.max_client = 1).with(|v| v.surge.max = 0)).await;
     let mut first = connect(world.vip("db")).await;
     name_of(&mut first).await;
     assert!(is_reset(&mut connect(world.vip("db")).await).await);

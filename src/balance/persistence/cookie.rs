@@ -68,14 +68,6 @@ pub fn parse(value: &str) -> Option<Named<'_>> {
     Some(Named::Address(SocketAddrV4::new(Ipv4Addr::from(hex(ip)? ^ ADDRESS_XOR), port)))
 }
 
-/// The value of the cookie called `name` in one `Cookie` field; the first where there are several.
-pub fn find<'a>(field: &'a str, name: &str) -> Option<&'a str> {
-    field.split(';').find_map(|pair| {
-        let (key, value) = pair.split_once('=')?;
-        (key.trim() == name).then(|| value.trim().trim_matches('"'))
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -99,14 +91,6 @@ mod tests {
         assert_ne!(text, value("web7", "[2001:db8::1]:80".parse().unwrap()));
     }
 
-    #[test]
-    fn a_cookie_is_found_among_others_and_only_by_its_whole_name() {
-        assert_eq!(find("a=1; NSC_x=ff ;b=2", "NSC_x"), Some("ff"));
-        assert_eq!(find("xNSC_x=1; NSC_xx=2", "NSC_x"), None);
-        assert_eq!(find("", "NSC_x"), None);
-        assert_eq!(find(";;=;NSC_x", "NSC_x"), None);
-    }
-
     proptest! {
         #[test]
         fn a_value_leads_back_to_its_member(ip: u32, port: u16) {
@@ -118,7 +102,6 @@ mod tests {
         #[test]
         fn no_value_panics(text in "\\PC*") {
             let _ = parse(&text);
-            let _ = find(&text, "NSC_x");
             let _ = parse(&format!("ffffffff{text}"));
         }
     }

@@ -14,18 +14,26 @@ use crate::snapshot::Snapshot;
 /// The value of the Set-Cookie field for an answer of this member, if one is due.
 pub fn set_cookie(snapshot: &Snapshot, choice: Choice) -> Option<String> {
     let vserver = snapshot.model.vserver(choice.serving);
-    let Persistence { kind: PersistenceKind::CookieInsert { cookie: name, .. }, timeout, .. } =
+    let Persistence { kind: PersistenceKind::CookieInsert { encrypted, .. }, timeout, .. } =
         vserver.persistence.as_ref()?
     else {
         return None;
     };
-    if choice.persistent && timeout.is_zero() {
+    if choice.bypass || (choice.persistent && timeout.is_zero()) {
         return None;
     }
-    let name = name.as_deref().map_or_else(|| cookie::name(&vserver.name), str::to_owned);
-    let value = cookie::value(&snapshot.model.service(choice.service).name, choice.address);
+    let sticky = snapshot.prepared.sticky(choice.serving);
+    let service = &snapshot.model.service(choice.service).name;
+    let value = if *encrypted {
+        let ends = (!timeout.is_zero()).then(|| SystemTime::now().checked_add(*timeout)).flatten();
+        let seconds = ends.and_then(|at| at.duration_since(SystemTime::UNIX_EPOCH).ok()).map(|since| since.as_secs());
+        snapshot.cookie_key.seal(&sticky.scope, service, seconds)?
+    } else {
+        cookie::value(service, choice.address)
+    };
     let expires = if timeout.is_zero() { String::new() } else { format!("; expires={}", http_date(*timeout)) };
-    Some(format!("{name}={value}{expires}; path=/; HttpOnly"))
+    let secure = if vserver.protocol.is_tls() { "; Secure" } else { "" };
+    Some(format!("{}={value}{expires}; path=/; HttpOnly{secure}", sticky.cookie_name()))
 }
 
 /// The time `later` than now as HTTP writes it: `Sun, 29 Nov 2026 22:50:17 GMT`.

@@ -1,19 +1,36 @@
-//! Which member: persistence, then the method, then the chain.
+//! Which member: persistence, then spillover, then the method, then the chain.
+//!
+//! ```text
+//! persistence of the vserver ──▶ its member, if honoured; full: by `skip_persistency`
+//!   └ none ─▶ a client that spilled before ──▶ the backup it went to
+//!        └ none ─▶ new_clients ─┬ Own ─ spills? ─ no ─▶ method; all full: the surge queue
+//!                               │             └─ yes ─▶ first of the chain that takes it, else `backup_action`
+//!                               ├ Backup ───────────▶ it, or the first after it that does not spill
+//!                               └ Refused ──────────▶ `redirect_url`, else 503
+//! ```
+
+mod back;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::{Only, Refused, Wanted};
-use crate::balance::persistence::{cookie, honours};
+use crate::balance::persistence::{Key, honours};
+use crate::balance::spillover::{self, Load};
+use crate::balance::surge::For;
 use crate::model::balancing::Extract;
+use crate::model::condition::Truth;
 use crate::model::ending::Reason;
 use crate::model::id::{Name, ServiceId, VserverId};
-use crate::model::net::Network;
-use crate::model::persistence::{Persistence, PersistenceKind};
+use crate::model::limit::{BackupAction, Spillover, SpilloverMethod};
 use crate::model::state::{NewClients, ServiceState, VserverState};
+use crate::model::time::Tick;
 use crate::snapshot::Snapshot;
-use crate::snapshot::pick::Out;
+use crate::snapshot::pick::{self, Out};
+use back::Back;
+
+pub use back::{learn, remember};
 
 /// A member, by the ids of the snapshot it was chosen on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,46 +43,173 @@ pub struct Choice {
     pub address: SocketAddr,
     /// Asked for by persistence, and honoured.
     pub persistent: bool,
+    /// What leads the client back names another member and stays as it is (`skip_persistency = BYPASS`).
+    pub bypass: bool,
 }
 
-/// Chooses on `snapshot`. Reads live counters; moves the cursor of the serving vserver and the idle time-out of a
-/// SOURCEIP entry, nothing else.
+/// What becomes of a client.
+pub(super) enum Decided {
+    Chosen(Choice),
+    /// Who could take it is at a limit: it waits at this vserver.
+    Full {
+        at: VserverId,
+        what: For,
+    },
+    Refused(Refused),
+}
+
+/// Whether a vserver has somebody for a new client.
+enum Found {
+    Chosen(Choice),
+    Full,
+    Nobody,
+}
+
+/// Chooses on `snapshot`. Reads live counters; moves the cursor of the serving vserver and the idle time-out of
+/// persistence entries, nothing else. Whoever would have to wait is refused with `QueueFull`.
 pub fn choose(snapshot: &Snapshot, entry: VserverId, wanted: &Wanted<'_>) -> Result<Choice, Refused> {
+    match decide(snapshot, entry, wanted) {
+        Decided::Chosen(choice) => Ok(choice),
+        Decided::Full { .. } => Err(Refused::unavailable(Reason::QueueFull)),
+        Decided::Refused(refused) => Err(refused),
+    }
+}
+
+pub(super) fn decide(snapshot: &Snapshot, entry: VserverId, wanted: &Wanted<'_>) -> Decided {
     if wanted.only.is_some() {
         // A rule names members of the vserver itself: no persistence, which may say another, and no chain.
-        return by_method(snapshot, entry, wanted).ok_or_else(|| nobody(snapshot, entry));
+        return match by_method(snapshot, entry, wanted, false) {
+            Found::Chosen(choice) => Decided::Chosen(choice),
+            Found::Full => Decided::Full { at: entry, what: For::Any },
+            Found::Nobody => Decided::Refused(nobody(snapshot, entry)),
+        };
     }
-    if let Some(choice) = persistent(snapshot, entry, wanted) {
-        return Ok(choice);
+    let mut bypass = false;
+    match back::asked(snapshot, entry, wanted) {
+        Back::To(choice) => return Decided::Chosen(choice),
+        Back::Wait(service) => return Decided::Full { at: entry, what: For::Only(service) },
+        Back::Bypass => bypass = true,
+        Back::Nowhere => {}
     }
-    let first = match snapshot.vservers[entry.index()].new_clients {
-        NewClients::Own => entry,
-        NewClients::Backup(backup) => backup,
-        NewClients::Refused => return Err(nobody(snapshot, entry)),
+    let first = match first(snapshot, entry, wanted) {
+        Ok(first) => first,
+        Err(refused) => return Decided::Refused(refused),
     };
-    if first != entry
-        && let Some(choice) = persistent(snapshot, first, wanted)
-    {
-        return Ok(choice);
+    if first != entry {
+        bypass = false;
+        match back::asked(snapshot, first, wanted) {
+            Back::To(choice) => return Decided::Chosen(choice),
+            Back::Wait(service) => return Decided::Full { at: first, what: For::Only(service) },
+            Back::Bypass => bypass = true,
+            Back::Nowhere => {}
+        }
     }
-    // Where all members are full or could not be reached, the first usable vserver after it takes the client.
-    std::iter::once(first)
-        .chain(snapshot.model.backup_chain(first).filter(|&b| takes_new_clients(snapshot, b)))
-        .find_map(|vserver| by_method(snapshot, vserver, wanted))
-        .ok_or_else(|| nobody(snapshot, entry))
+    match by_method(snapshot, first, wanted, bypass) {
+        Found::Chosen(choice) => return Decided::Chosen(choice),
+        Found::Full => return Decided::Full { at: first, what: For::Any },
+        Found::Nobody => {}
+    }
+    // Nobody there could be reached: the first usable vserver after it takes the client.
+    for backup in snapshot.model.backup_chain(first).filter(|&b| takes_new_clients(snapshot, b)) {
+        match by_method(snapshot, backup, wanted, false) {
+            Found::Chosen(choice) => return Decided::Chosen(choice),
+            Found::Full => return Decided::Full { at: backup, what: For::Any },
+            Found::Nobody => {}
+        }
+    }
+    Decided::Refused(nobody(snapshot, entry))
 }
 
-/// Why a vserver has nobody for a new client.
-fn nobody(snapshot: &Snapshot, id: VserverId) -> Refused {
-    let states = || snapshot.model.vserver(id).members.iter().map(|m| snapshot.services[m.service.index()].state);
-    let reason = if states().any(|s| s == ServiceState::Up) {
-        Reason::QueueFull
-    } else if states().any(|s| s == ServiceState::Trofs) {
-        Reason::AllDraining
-    } else {
-        Reason::NoMemberUp
+/// The vserver that takes a client without persistence.
+fn first(snapshot: &Snapshot, entry: VserverId, wanted: &Wanted<'_>) -> Result<VserverId, Refused> {
+    if let Some(backup) = spilled_before(snapshot, entry, wanted) {
+        return Ok(backup);
+    }
+    let own = match snapshot.vservers[entry.index()].new_clients {
+        NewClients::Refused => return Err(nobody(snapshot, entry)),
+        NewClients::Own => entry,
+        NewClients::Backup(backup) => backup,
     };
-    Refused::unavailable(reason)
+    if !spills(snapshot, own, wanted.now) {
+        return Ok(own);
+    }
+    let mut chain = snapshot.model.backup_chain(own);
+    if let Some(backup) = chain.find(|&b| takes_new_clients(snapshot, b) && !spills(snapshot, b, wanted.now)) {
+        return Ok(backup);
+    }
+    match snapshot.model.vserver(own).spillover.as_ref().map(|s| s.backup_action).unwrap_or_default() {
+        BackupAction::Accept => Ok(own),
+        BackupAction::Drop => Err(Refused::spilled()),
+        BackupAction::Redirect => Err(redirected(snapshot, entry).unwrap_or_else(Refused::spilled)),
+    }
+}
+
+/// Where `Spillover::persistence` sends a client that spilled before, while that can still take it.
+fn spilled_before(snapshot: &Snapshot, entry: VserverId, wanted: &Wanted<'_>) -> Option<VserverId> {
+    let timeout = snapshot.model.vserver(entry).spillover.as_ref()?.persistence?;
+    let clients = &snapshot.vservers[entry.index()].live.spilled_clients;
+    let client = Key::Client(wanted.client.ip().to_canonical());
+    let name =
+        if wanted.dry { clients.peek(&client, wanted.now) } else { clients.touch(&client, wanted.now, timeout) }?;
+    let backup = snapshot.model.vserver_id(&name)?;
+    let usable = snapshot.model.backup_chain(entry).any(|b| b == backup) && takes_new_clients(snapshot, backup);
+    usable.then_some(backup)
+}
+
+/// Whether this client spilled: its vserver is UP, and another one serves it.
+pub(super) fn has_spilled(snapshot: &Snapshot, entry: VserverId, choice: Choice) -> bool {
+    choice.serving != entry && !choice.persistent && snapshot.vservers[entry.index()].state == VserverState::Up
+}
+
+/// Whether new clients of this vserver, which could serve them, go elsewhere.
+fn spills(snapshot: &Snapshot, id: VserverId, now: Tick) -> bool {
+    let vserver = snapshot.model.vserver(id);
+    let Some(Spillover { method, .. }) = &vserver.spillover else { return false };
+    let entry = &snapshot.vservers[id.index()];
+    if let SpilloverMethod::Health { .. } = method {
+        // The engine has looked for a backup already; what is left here found none.
+        return entry.spills_by_health && entry.new_clients == NewClients::Own;
+    }
+    let places = || {
+        let up = entry.up.iter().map(|&p| vserver.members[p as usize].service);
+        up.map(|service| u64::from(snapshot.model.service(service).settings.max_client)).sum()
+    };
+    let condition = |method: &SpilloverMethod| match method {
+        SpilloverMethod::Condition { when, watched } => when.evaluate(|group, term| {
+            let id = watched.get(group).and_then(|terms| terms.get(term)).copied().flatten();
+            id.and_then(|id| snapshot.watched.get(id.index()).copied()).unwrap_or_default()
+        }),
+        _ => Truth::Unknown,
+    };
+    let is = |wanted: fn(&SpilloverMethod) -> bool| wanted(method);
+    let load = Load {
+        serving: entry.live.serving.load(Ordering::SeqCst),
+        places: if is(|m| matches!(m, SpilloverMethod::DynamicConnection)) { places() } else { 0 },
+        bits_per_s: if is(|m| matches!(m, SpilloverMethod::Bandwidth { .. })) {
+            entry.live.bits_per_second(now)
+        } else {
+            0
+        },
+        condition: condition(method),
+    };
+    spillover::spills(method, &load)
+}
+
+/// Why a vserver has nobody for a new client, and what that is told.
+fn nobody(snapshot: &Snapshot, id: VserverId) -> Refused {
+    if let Some(redirected) = redirected(snapshot, id) {
+        return redirected;
+    }
+    let chain = std::iter::once(id).chain(snapshot.model.backup_chain(id));
+    let mut members = chain.flat_map(|v| &snapshot.model.vserver(v).members);
+    let drains = members.any(|m| snapshot.services[m.service.index()].state == ServiceState::Trofs);
+    Refused::unavailable(if drains { Reason::AllDraining } else { Reason::NoMemberUp })
+}
+
+fn redirected(snapshot: &Snapshot, id: VserverId) -> Option<Refused> {
+    let vserver = snapshot.model.vserver(id);
+    let url = vserver.redirect_url.as_ref().filter(|_| vserver.protocol.is_http())?;
+    Some(Refused::redirect(url))
 }
 
 fn takes_new_clients(snapshot: &Snapshot, vserver: VserverId) -> bool {
@@ -73,73 +217,33 @@ fn takes_new_clients(snapshot: &Snapshot, vserver: VserverId) -> bool {
     entry.state == VserverState::Up && entry.new_clients == NewClients::Own
 }
 
-fn persistent(snapshot: &Snapshot, id: VserverId, wanted: &Wanted<'_>) -> Option<Choice> {
-    let vserver = snapshot.model.vserver(id);
-    let entry = &snapshot.vservers[id.index()];
-    if entry.state != VserverState::Up {
-        return None;
-    }
-    let Persistence { kind, timeout, prefix_v4, prefix_v6, .. } = vserver.persistence.as_ref()?;
-    let (position, service, address) = match kind {
-        PersistenceKind::SourceIp => {
-            let client = Network::truncate(wanted.client.ip(), *prefix_v4, *prefix_v6);
-            let mut table = entry.live.persistence.lock();
-            let name = if wanted.dry {
-                table.peek(client, wanted.now).cloned()?
-            } else {
-                table.touch(client, wanted.now, *timeout)?
-            };
-            let service = snapshot.model.service_id(&name)?;
-            members(snapshot, id).find(|&(_, s, _)| s == service)?
-        }
-        PersistenceKind::CookieInsert { cookie: name, .. } => {
-            let name = name.clone().unwrap_or_else(|| cookie::name(&vserver.name).into());
-            let text = wanted.extract(&Extract::Cookie(name))?;
-            match cookie::parse(&text)? {
-                cookie::Named::Address(v4) => {
-                    members(snapshot, id).find(|&(_, _, address)| address == SocketAddr::V4(v4))?
-                }
-                cookie::Named::Opaque(opaque) => members(snapshot, id).find(|&(_, service, address)| {
-                    address.is_ipv6() && cookie::value(&snapshot.model.service(service).name, address) == opaque
-                })?,
-            }
-        }
-        // No configuration names the others yet.
-        _ => return None,
+fn by_method(snapshot: &Snapshot, id: VserverId, wanted: &Wanted<'_>, bypass: bool) -> Found {
+    let value = |extract: &Extract| wanted.extract(snapshot, extract);
+    let position = match snapshot.pick(id, &wanted.ask(&value, &|service| out(snapshot, service, wanted))) {
+        pick::Found::Picked(picked) => picked.position,
+        pick::Found::Full => return Found::Full,
+        pick::Found::Nobody => return Found::Nobody,
     };
-    let honoured = honours(snapshot.services[service.index()].state, vserver.trofs_persistence);
-    let free = honoured && is_free(snapshot, service, wanted.tried);
-    free.then_some(Choice { serving: id, position, service, address, persistent: true })
-}
-
-fn by_method(snapshot: &Snapshot, id: VserverId, wanted: &Wanted<'_>) -> Option<Choice> {
-    let vserver = snapshot.model.vserver(id);
-    let position = snapshot.pick(id, &wanted.ask(&|service| out(snapshot, service, wanted))).picked()?.position;
-    let service = vserver.members[position as usize].service;
-    let address = snapshot.services[service.index()].address?;
-    Some(Choice { serving: id, position, service, address, persistent: false })
+    let service = snapshot.model.vserver(id).members[position as usize].service;
+    match snapshot.services[service.index()].address {
+        Some(address) => Found::Chosen(Choice { serving: id, position, service, address, persistent: false, bypass }),
+        None => Found::Nobody,
+    }
 }
 
 /// Why a service that is UP cannot get this client.
 fn out(snapshot: &Snapshot, service: ServiceId, wanted: &Wanted<'_>) -> Option<Out> {
-    if !is_wanted(snapshot, service, wanted.only) {
+    if !is_left(snapshot, service, wanted.only) {
         return Some(Out::NotWanted);
     }
     if wanted.tried.contains(&snapshot.model.service(service).name) {
         return Some(Out::Tried);
     }
-    (!is_free(snapshot, service, &[])).then_some(Out::Full)
+    (!is_free(snapshot, service, wanted.now)).then_some(Out::Full)
 }
 
-/// Position, service and address of each member that has one.
-fn members(snapshot: &Snapshot, id: VserverId) -> impl Iterator<Item = (u32, ServiceId, SocketAddr)> + '_ {
-    (0u32..).zip(&snapshot.model.vserver(id).members).filter_map(|(position, member)| {
-        let address = snapshot.services[member.service.index()].address?;
-        Some((position, member.service, address))
-    })
-}
-
-fn is_wanted(snapshot: &Snapshot, service: ServiceId, only: Option<Only<'_>>) -> bool {
+/// Whether a rule has left it.
+fn is_left(snapshot: &Snapshot, service: ServiceId, only: Option<Only<'_>>) -> bool {
     let service = snapshot.model.service(service);
     match only {
         None => true,
@@ -148,10 +252,17 @@ fn is_wanted(snapshot: &Snapshot, service: ServiceId, only: Option<Only<'_>>) ->
     }
 }
 
-fn is_free(snapshot: &Snapshot, service: ServiceId, tried: &[Name]) -> bool {
-    let intended = snapshot.model.service(service);
-    let active = snapshot.services[service.index()].live.active.load(Ordering::SeqCst);
-    !over(active.saturating_add(1), intended.settings.max_client) && !tried.contains(&intended.name)
+/// Not tried before, and within what a rule has left.
+fn is_wanted(snapshot: &Snapshot, service: ServiceId, wanted: &Wanted<'_>) -> bool {
+    is_left(snapshot, service, wanted.only) && !wanted.tried.contains(&snapshot.model.service(service).name)
+}
+
+/// Below its `max_client` and `max_bandwidth`.
+fn is_free(snapshot: &Snapshot, service: ServiceId, now: Tick) -> bool {
+    let settings = &snapshot.model.service(service).settings;
+    let live = &snapshot.services[service.index()].live;
+    !over(live.active.load(Ordering::SeqCst).saturating_add(1), settings.max_client)
+        && (settings.max_bandwidth == 0 || live.bits_per_second(now) <= settings.max_bandwidth)
 }
 
 pub(super) fn over(active: u32, max_client: u32) -> bool {
@@ -175,17 +286,7 @@ pub(super) fn still_allowed(latest: &Snapshot, chosen_on: &Snapshot, choice: Cho
         && latest.model.vserver(id).members.iter().any(|m| m.service == service)
 }
 
-/// Makes or rewrites the SOURCEIP entry of a client that was balanced.
-pub(super) fn remember(snapshot: &Snapshot, choice: Choice, wanted: &Wanted<'_>) {
-    if choice.persistent {
-        return;
-    }
-    if let Some(Persistence { kind: PersistenceKind::SourceIp, timeout, prefix_v4, prefix_v6, .. }) =
-        &snapshot.model.vserver(choice.serving).persistence
-    {
-        let client = Network::truncate(wanted.client.ip(), *prefix_v4, *prefix_v6);
-        let service = Arc::clone(&snapshot.model.service(choice.service).name);
-        let live = &snapshot.vservers[choice.serving.index()].live;
-        live.persistence.lock().insert(client, service, wanted.now, *timeout);
-    }
+/// The service's name.
+pub(super) fn name(snapshot: &Snapshot, service: ServiceId) -> Name {
+    Arc::clone(&snapshot.model.service(service).name)
 }

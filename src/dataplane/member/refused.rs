@@ -34,6 +34,23 @@ impl Refused {
         Refused { ending: Ending::new(Who::Appliance, Phase::Queue, reason), answer: Answer::Unavailable }
     }
 
+    /// 302 to the vserver's `redirect_url`.
+    pub(super) fn redirect(url: &Name) -> Refused {
+        let ending = Ending::new(Who::Appliance, Phase::Queue, Reason::Redirected);
+        Refused { ending, answer: Answer::Redirect(Name::clone(url)) }
+    }
+
+    /// `backup_action = DROP`.
+    pub(super) fn spilled() -> Refused {
+        Refused { ending: Ending::new(Who::Appliance, Phase::Queue, Reason::Spilled), answer: Answer::Reset }
+    }
+
+    /// Over a limit of this client.
+    pub(super) fn limited(retry_after_s: u64) -> Refused {
+        let ending = Ending::new(Who::Appliance, Phase::Rule, Reason::ClientLimit);
+        Refused { ending, answer: Answer::TooManyRequests { retry_after_s } }
+    }
+
     /// The status of the answer; `None`: a reset.
     pub fn status(&self) -> Option<u16> {
         match self.answer {

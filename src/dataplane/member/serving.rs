@@ -5,12 +5,12 @@ use std::sync::atomic::Ordering;
 
 use tokio::sync::{mpsc, watch};
 
-use super::Plane;
 use super::choose::Choice;
+use super::{Plane, queue};
 use crate::model::ending::Reason;
 use crate::model::event::Observation;
 use crate::model::id::Name;
-use crate::snapshot::live::{Active, Flush};
+use crate::snapshot::live::{Active, Flush, VserverLive};
 use crate::snapshot::{Cell, Snapshot};
 
 /// Work that a member does. Counts as active until it is dropped.
@@ -18,6 +18,10 @@ use crate::snapshot::{Cell, Snapshot};
 pub struct Serving {
     active: Option<Active>,
     service: Name,
+    /// Somebody may wait for its place.
+    limited: bool,
+    /// Of the vserver whose member it is.
+    vserver: Arc<VserverLive>,
     service_flush: watch::Receiver<Flush>,
     vserver_flush: watch::Receiver<Flush>,
     cell: Arc<Cell>,
@@ -29,12 +33,16 @@ pub struct Serving {
 impl Serving {
     pub(super) fn begin(plane: &Plane, snapshot: &Snapshot, choice: Choice) -> Serving {
         let live = &snapshot.services[choice.service.index()].live;
+        let vserver = Arc::clone(&snapshot.vservers[choice.serving.index()].live);
+        vserver.serving.fetch_add(1, Ordering::SeqCst);
         Serving {
+            limited: snapshot.model.service(choice.service).settings.max_client > 0,
             active: Some(live.begin()),
             service: Arc::clone(&snapshot.model.service(choice.service).name),
             // Subscribed before the snapshot is looked at again: a flush that follows is not missed.
             service_flush: live.flush.subscribe(),
-            vserver_flush: snapshot.vservers[choice.serving.index()].live.flush.subscribe(),
+            vserver_flush: vserver.flush.subscribe(),
+            vserver,
             cell: Arc::clone(&plane.cell),
             observations: plane.observations.clone(),
         }
@@ -80,12 +88,17 @@ impl Serving {
 }
 
 impl Drop for Serving {
-    /// Ends the work, and hints that a draining service has become idle. The hint may be lost: the reactor reads the
+    /// Ends the work, gives the place to who waits for it, and hints that a draining service has become idle. The hint may be lost: the reactor reads the
     /// counters too.
     fn drop(&mut self) {
         let Some(active) = self.active.take() else { return };
         let live = Arc::clone(active.service());
         drop(active);
+        self.vserver.serving.fetch_sub(1, Ordering::SeqCst);
+        if self.limited {
+            // After the place is free.
+            queue::place_free(&self.cell, &self.service);
+        }
         if live.active.load(Ordering::SeqCst) > 0 {
             return;
         }

@@ -102,7 +102,7 @@ async fn a_full_member_is_passed_over() {
         let _ = stream.read_to_end(&mut scrap).await;
     })
     .await;
-    let plan = one(&held).with_service(|s| s.settings.max_client = 1);
+    let plan = one(&held).with_service(|s| s.settings.max_client = 1).with(|v| v.surge.max = 0);
     let world = World::start(plan).await;
     let mut first = connect(world.vip("web")).await;
     first.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
@@ -246,7 +246,8 @@ async fn of_requests_that_come_at_once_as_many_pass_as_a_member_takes() {
         }
     })
     .await;
-    let world = World::start(super::one(&server).with_service(|s| s.settings.max_client = 3)).await;
+    let plan = super::one(&server).with_service(|s| s.settings.max_client = 3).with(|v| v.surge.max = 0);
+    let world = World::start(plan).await;
     let vip = world.vip("web");
     for _ in 0..3 {
         let mut all = tokio::task::JoinSet::new();

@@ -23,17 +23,18 @@ use pingora_error::{Error, ErrorSource, ErrorType, Result};
 use pingora_http::{RequestHeader, ResponseHeader};
 use pingora_proxy::{FailToProxy, ProxyHttp, Session};
 
+use crate::balance::extract;
 use crate::dataplane::ended::Exchange;
 use crate::dataplane::l7::forward::{ClientField, client_field, is_look_alike};
 use crate::dataplane::l7::link::Link;
 use crate::dataplane::l7::policy::{self, Decision, Request, Verdict};
 use crate::dataplane::l7::routed::Routed;
 use crate::dataplane::l7::sticky;
-use crate::dataplane::member::{Wanted, admit};
+use crate::dataplane::member::{Wanted, admit, learn};
 use crate::model::ending::{Ending, Phase, Reason, Who};
 use crate::model::id::{Name, VserverId};
 use crate::snapshot::Snapshot;
-use ctx::{Ctx, Reach, values, wanted};
+use ctx::{Ctx, Head, Reach, values, wanted};
 
 /// Failures after the request was sent, of one request, that are tried again.
 const RESENDS_MAX: u32 = 2;
@@ -95,7 +96,7 @@ impl ProxyHttp for Hooks {
         session.as_downstream_mut().set_ignore_info_resp(!knows_interim);
         ctx.step(Exchange::head);
         let admitted = {
-            let value = values(session);
+            let value = values(session, &link);
             admit(&snapshot, vserver, &wanted(&link, &value, None, &[]))
         };
         match admitted {
@@ -259,6 +260,10 @@ impl ProxyHttp for Hooks {
             link.close();
         }
         ctx.step(|e| e.first_byte());
+        if let Some(chosen) = &ctx.chosen {
+            let parts = Head { fields: &response.headers, target: b"", client: link.client.ip() };
+            learn(&chosen.snapshot, chosen.choice, link.shared.now(), &|wanted| extract::value(&parts, wanted));
+        }
         if let Some(routed) = ctx.routed.as_ref().filter(|routed| routed.edits_answer()) {
             edit::answer(response, routed)?;
         }

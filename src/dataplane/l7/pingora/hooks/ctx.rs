@@ -1,6 +1,7 @@
 //! What is known of a request while pingora carries it, and who serves it.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -9,7 +10,7 @@ use pingora_error::{Error, ErrorType};
 use pingora_proxy::Session;
 
 use super::answer::Told;
-use crate::balance::persistence::cookie;
+use crate::balance::extract;
 use crate::dataplane::ended::{Exchange, REQUEST_ID};
 use crate::dataplane::l7::link::Link;
 use crate::dataplane::l7::pingora::upgrade::Own;
@@ -89,7 +90,7 @@ impl Ctx {
         self.release();
         self.reached = false;
         let acquired = {
-            let value = values(session);
+            let value = values(session, link);
             let wanted = wanted(link, &value, self.routed.as_ref(), &self.tried);
             let entry = self.routed.as_ref().map_or(&link.vserver, |routed| &routed.vserver);
             acquire(&link.shared.plane, snapshot, entry, &wanted).await?
@@ -177,15 +178,34 @@ pub(in crate::dataplane::l7::pingora) fn wanted<'a>(
 }
 
 /// The values of a request.
-pub(in crate::dataplane::l7::pingora) fn values(session: &Session) -> impl Fn(&Extract) -> Option<String> + Sync + '_ {
+pub(in crate::dataplane::l7::pingora) fn values<'a>(
+    session: &'a Session,
+    link: &Link,
+) -> impl Fn(&Extract) -> Option<String> + Sync + 'a {
     let head = session.req_header();
-    move |extract| match extract {
-        Extract::Cookie(name) => {
-            let fields = head.headers.get_all("cookie").iter().filter_map(|v| v.to_str().ok());
-            fields.into_iter().find_map(|field| cookie::find(field, name)).map(str::to_owned)
-        }
-        // No configuration names the others yet.
-        _ => None,
+    let parts = Head { fields: &head.headers, target: head.raw_path(), client: link.client.ip() };
+    move |extract| extract::value(&parts, extract)
+}
+
+/// A head as extracts see it.
+pub(in crate::dataplane::l7::pingora) struct Head<'a> {
+    pub fields: &'a http::HeaderMap,
+    pub target: &'a [u8],
+    pub client: IpAddr,
+}
+
+impl extract::Parts for Head<'_> {
+    fn field(&self, name: &str, nth: usize) -> Option<&str> {
+        self.fields.get_all(name).iter().nth(nth)?.to_str().ok()
+    }
+
+    fn target(&self) -> &str {
+        // Visible ASCII: the head passed the guard.
+        std::str::from_utf8(self.target).unwrap_or("")
+    }
+
+    fn client(&self) -> IpAddr {
+        self.client
     }
 }
 
