@@ -83,7 +83,7 @@ impl Stats {
             spillovers: live.spilled_total.load(Relaxed),
             refused: live.refused_total.load(Relaxed),
             connect_failures: 0,
-            persistence_sessions: live.persistence.lock().len() as u64,
+            persistence_sessions: live.persistence.len() as u64,
             statuses: std::array::from_fn(|class| live.statuses_total[class].load(Relaxed)),
             times: times(&live.measured),
             endings: live.endings.counts(),
