@@ -9,6 +9,8 @@ mod adc;
 mod exhaustive;
 #[path = "sim/modes.rs"]
 mod modes;
+#[path = "sim/monitors.rs"]
+mod monitors;
 #[path = "sim/pairs.rs"]
 mod pairs;
 #[path = "sim/random.rs"]
