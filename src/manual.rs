@@ -3,6 +3,8 @@
 //! - [`first_steps`]: from nothing to a failover one can watch
 //! - [`words`]: what each word means here, once
 //! - [`states`]: services, draining, vservers, backup chains, and the traps
+//! - [`monitors`]: every type of monitor and check, its keys, defaults and ranges; scripts
+//! - [`netscaler`]: each of NetScaler's parameters: supported, stored or refused, and why
 //! - [`choices`]: where NetScaler's documentation is silent, and what happens here
 //! - [`rules`]: traffic rules: route, edit, answer, mirror; content switching
 //! - [`scenarios`]: conditions, modes, holds, guards; what happens after a restart
@@ -16,6 +18,8 @@ pub mod choices;
 pub mod config;
 pub mod first_steps;
 pub mod limits;
+pub mod monitors;
+pub mod netscaler;
 pub mod operations;
 pub mod pairs;
 pub mod records;

@@ -4,6 +4,8 @@
 mod config;
 #[path = "golden/manual.rs"]
 mod manual;
+#[path = "golden/netscaler.rs"]
+mod netscaler;
 #[path = "golden/profiles.rs"]
 mod profiles;
 #[path = "golden/scripts.rs"]

@@ -13,6 +13,11 @@
 //! | `reverse` and an answer that asks for a drain (`trofs_code`, `trofs_string`) | such an answer is a passed probe, so reversed it is a failed one and drains nothing |
 //! | how long a monitor's request for a drain lasts | over single failed probes, as long as the monitor stays up. A passed probe without the request ends it, and so does the monitor's going down |
 //! | how a monitor's drain ends | it has no timer: the service is UP once an answer passes plainly, DOWN once the probes fail. TROFS_DOWN is shown only when an administrator drains as well |
+//! | a monitor that is enabled again (`enable lb monitor`) | is probed at once and counts from its first sample on; the service stays what its other monitors say meanwhile |
+//! | a service whose monitors are all disabled, or passive | UP, where `mon_threshold` is 0 |
+//! | HTTP-INLINE | one sample an interval: failed where more than half of the answers to users had another status than `response_codes`. Without users since the last sample a request is made, so that a service that is down can come back |
+//! | LRTM off, and a probe skipped because traffic was seen | no probe is ever skipped |
+//! | exit statuses of a script (USER) | 0 passed, 126 and 127 void, everything else failed |
 //! | a forced state | replaces what the probes say, a monitor's drain included. Probes go on underneath, and `NONE` shows their truth of that moment. An administrator's disable and a name that does not resolve stand above it |
 //! | what a flap is (`flaps<3 in 30m`) | a change between up and down; leaving UNKNOWN is none |
 //! | a server whose name does not resolve | its enabled services are UNKNOWN |

@@ -16,8 +16,8 @@
 //! | HTTP/2 from clients or to servers | a client that begins it without having asked gets 505; HTTP/1.0 and 1.1 are served, upgrades such as WebSocket pass |
 //! | CONNECT and TRACE | 405 |
 //! | requests that wait for a member that is full | nobody queues: the next member, then the chain of backups, then 503 |
-//! | monitors of kinds other than PING, TCP, HTTP, TCP-ECV, HTTP-ECV, UDP-ECV, DNS | accepted and stored; the state is unknown and `last_error` says why |
-//! | scripts, LRTM and thresholds of monitors (`script_name`, `lrtm`, `resp_timeout_thresh`, …) | refused at load |
+//! | monitors of the types LDNS-PING, LDNS-TCP, LDNS-DNS, ARP, ND6, SNMP, SIP, RTSP, DIAMETER, MSSQL-ECV, ORACLE-ECV, MQTT-ECV, APPC, SMPP, STOREFRONT, CITRIX-… | accepted and stored; the state is unknown and `last_error` says why |
+//! | transparent monitors, profiles of monitors, traps | refused at load; see [`netscaler`](super::netscaler) |
 //!
 //! ## DNS
 //!
@@ -37,7 +37,7 @@
 //! |---|---|
 //! | triggers | accepted; a fired trigger is journalled and shown as `not_delivered`, and nothing is made up later |
 //! | guards that run a query or ask a person | accepted; they *cannot tell*, so `on_timeout` decides at the deadline |
-//! | SQL, command and script checks; calendars of time windows (`cron`, `ics`) | refused at load |
+//! | checks by a command line (`type = "USER"` runs a script); calendars of time windows (`cron`, `ics`) | refused at load |
 //! | the peer link between sites | `peer` and `peers` are refused at load; what another site would report is unknown |
 //!
 //! ## Management

@@ -8,3 +8,5 @@ mod drains;
 mod failover;
 #[path = "whole/kills.rs"]
 mod kills;
+#[path = "whole/monitors.rs"]
+mod monitors;

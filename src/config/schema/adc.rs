@@ -9,7 +9,18 @@ pub(super) const PORT: Kind = Kind::Int(1, 65_535);
 
 pub(super) static SERVER: Schema = Schema {
     keys: &[aliased_required("address", &["ip_address", "domain"], Kind::Host)],
-    later: &["state", "comment", "translation_ip", "td", "ipv6_address"],
+    later: &[
+        "state",
+        "comment",
+        "ipv6_address",
+        "query_type",
+        "domain_resolve_retry",
+        "domain_resolve_now",
+        "translation_ip",
+        "translation_mask",
+        "td",
+        "internal",
+    ],
 };
 
 const fn aliased_required(name: &'static str, aliases: &'static [&'static str], kind: Kind) -> Key {

@@ -1,0 +1,137 @@
+//! # NetScaler's parameters, one by one
+//!
+//! Keys are NetScaler's names in snake case. *Supported*: it does what it does there, or what stands beside it.
+//! *Stored*: taken, shown and rendered, and nothing follows from it. *Refused*: named at load as not available in this
+//! build; nothing is taken and ignored. A test reads these tables and holds them against what a configuration may say.
+//!
+//! ## lb monitor
+//!
+//! `[monitor.NAME]`; what each type does stands in [`monitors`](super::monitors).
+//!
+//! | parameter | | here | remark |
+//! |---|---|---|---|
+//! | type | supported | `type` | POSTGRESQL and REDIS beside NetScaler's; types that are not probed are stored, see [`monitors`](super::monitors) |
+//! | interval, units3 | supported | `interval` | with its unit: `"500ms"`, `"2m"`; a bare number is seconds |
+//! | resptimeout, units4 | supported | `response_timeout` | |
+//! | resptimeoutThresh | supported | `response_timeout_threshold` | a warning in journal and log instead of a trap |
+//! | retries | supported | `retries` | |
+//! | failureRetries | supported | `failure_retries` | |
+//! | alertRetries | supported | `alert_retries` | a warning in journal and log instead of a trap |
+//! | successRetries | supported | `success_retries` | |
+//! | downTime, units2 | supported | `down_time` | |
+//! | deviation, units1 | supported | `deviation` | |
+//! | LRTM | supported | `lrtm` | the average is learned and shown; no probe is skipped because traffic was seen |
+//! | reverse | supported | `reverse` | |
+//! | state | supported | `state` | of this definition alone, not of all monitors of the type |
+//! | secure | supported | `secure` | and `verify`, `server_name`: NetScaler does not verify without a profile |
+//! | commonName | supported | `server_name` | the name that is sent (SNI), and verified where `verify` says so |
+//! | destIP | supported | `dest_ip` | |
+//! | destPort | supported | `dest_port` | |
+//! | respCode | supported | `response_codes` | of RADIUS: `rad_codes` |
+//! | httpRequest | supported | `request` | |
+//! | customHeaders | supported | `custom_headers` | a table, or lines as NetScaler has them |
+//! | action | supported | `action` | of HTTP-INLINE |
+//! | send | supported | `send` | bytes by `\xHH` |
+//! | recv | supported | `receive` | |
+//! | trofsCode | supported | `trofs_code` | |
+//! | trofsString | supported | `trofs_string` | |
+//! | query | supported | `query` | |
+//! | queryType | supported | `query_type` | |
+//! | IPAddress | supported | `ip_address` | |
+//! | scriptName | supported | `script_name` | any executable in the folder `scripts` of `[monitors]` |
+//! | scriptArgs | supported | `script_args` | as they are, without a shell; and `environment`, `memory`, `cpu_time`, `file_size`, `open_files` |
+//! | userName | supported | `user_name` | |
+//! | password | supported | `password` | from a file or the environment, never in the text |
+//! | database | supported | `database` | |
+//! | sqlQuery | supported | `sql_query` | and `sql_expect`, in place of evalRule |
+//! | baseDN | supported | `base_dn` | |
+//! | bindDN | supported | `bind_dn` | |
+//! | filter | supported | `filter` | RFC 4515 without extensible matches |
+//! | attribute | supported | `attribute` | |
+//! | radKey | supported | `rad_key` | from a file or the environment |
+//! | radNASip | supported | `rad_nas_ip` | |
+//! | fileName | supported | `file_name` | of FTP-EXTENDED |
+//! | group | supported | `group` | of NNTP |
+//! | mqttClientIdentifier | supported | `mqtt_client_identifier` | |
+//! | grpcServiceName | supported | `grpc_service_name` | |
+//! | metricThreshold | supported | `load_threshold` | of LOAD, which reads one number over HTTP: `json_pointer` |
+//! | transparent | refused | `transparent` | probes by MAC address of devices in the path; there are none here |
+//! | ipTunnel | refused | `ip_tunnel` | no tunnels |
+//! | tos | refused | `tos` | probes carry no type of service |
+//! | tosId | refused | `tos_id` | as above |
+//! | netProfile | refused | `net_profile` | probes leave from the address that the routing table chooses |
+//! | sslProfile | refused | `ssl_profile` | `secure`, `verify` and `server_name` say how TLS is spoken |
+//! | dispatcherIP | refused | `dispatcher_ip` | there is no dispatcher between the monitor and its script |
+//! | dispatcherPort | refused | `dispatcher_port` | as above |
+//! | secureargs | refused | `secure_args` | secrets reach a script through `environment` |
+//! | evalRule | refused | `eval_rule` | `sql_expect` compares the first value |
+//! | domain | refused | `domain` | of Citrix types, which are stored alone |
+//! | validateCred | refused | `validate_cred` | as above |
+//! | secondaryPassword | refused | `secondary_password` | as above |
+//! | logonpointName | refused | `logon_point_name` | as above |
+//! | lasVersion | refused | `las_version` | as above |
+//! | application | refused | `application` | as above |
+//! | sitePath | refused | `site_path` | as above |
+//! | storename | refused | `store_name` | as above |
+//! | storefrontacctservice | refused | `storefront_acct_service` | as above |
+//! | storefrontcheckbackendservices | refused | `storefront_check_backend_services` | as above |
+//! | hostName | refused | `host_name` | as above |
+//! | kcdAccount | refused | `kcd_account` | as above |
+//! | storedb | refused | `store_db` | a list of databases to watch; bind one monitor for each |
+//! | oracleSid | refused | `oracle_sid` | ORACLE-ECV is stored alone: the protocol is not published |
+//! | mssqlProtocolVersion | refused | `mssql_protocol_version` | MSSQL-ECV is stored alone |
+//! | Snmpoid | refused | `snmp_oid` | SNMP is stored alone; a USER script can ask for a value |
+//! | snmpCommunity | refused | `snmp_community` | as above |
+//! | snmpThreshold | refused | `snmp_threshold` | as above |
+//! | snmpVersion | refused | `snmp_version` | as above |
+//! | metricTable | refused | `metric_table` | metrics by SNMP; LOAD asks over HTTP |
+//! | metric | refused | `metric` | as above |
+//! | metricWeight | refused | `metric_weight` | as above |
+//! | rtspRequest | refused | `rtsp_request` | RTSP is stored alone; TCP-ECV can send a request |
+//! | sipMethod | refused | `sip_method` | SIP is stored alone; UDP-ECV and TCP-ECV can send a request |
+//! | sipURI | refused | `sip_uri` | as above |
+//! | sipregURI | refused | `sip_reg_uri` | as above |
+//! | maxForwards | refused | `max_forwards` | as above |
+//! | radNASid | refused | `rad_nas_id` | without `rad_nas_ip` it is `bascule` |
+//! | radAccountType | refused | `rad_account_type` | a sample of RADIUS_ACCOUNTING is a Start and a Stop |
+//! | radFramedIP | refused | `rad_framed_ip` | such attributes are not sent |
+//! | radAPN | refused | `rad_apn` | as above |
+//! | radMSISDN | refused | `rad_msisdn` | as above |
+//! | radAccountSession | refused | `rad_account_session` | every sample has its own |
+//! | mqttVersion | refused | `mqtt_version` | 3.1.1 is spoken, which brokers of version 5 take as well |
+//! | grpcHealthCheck | refused | `grpc_health_check` | GRPC is the health check |
+//! | grpcStatusCode | refused | `grpc_status_code` | SERVING with status 0 passes |
+//! | originHost | refused | `origin_host` | DIAMETER is stored alone |
+//! | originRealm | refused | `origin_realm` | as above |
+//! | hostIPAddress | refused | `host_ip_address` | as above |
+//! | vendorId | refused | `vendor_id` | as above |
+//! | productName | refused | `product_name` | as above |
+//! | firmwareRevision | refused | `firmware_revision` | as above |
+//! | authApplicationId | refused | `auth_application_id` | as above |
+//! | acctApplicationId | refused | `acct_application_id` | as above |
+//! | inbandSecurityId | refused | `inband_security_id` | as above |
+//! | supportedVendorIds | refused | `supported_vendor_ids` | as above |
+//! | vendorSpecificVendorId | refused | `vendor_specific_vendor_id` | as above |
+//! | vendorSpecificAuthApplicationIds | refused | `vendor_specific_auth_application_ids` | as above |
+//! | vendorSpecificAcctApplicationIds | refused | `vendor_specific_acct_application_ids` | as above |
+//!
+//! ## server
+//!
+//! `[server.NAME]`
+//!
+//! | parameter | | here | remark |
+//! |---|---|---|---|
+//! | name | supported | `[server.NAME]` | |
+//! | IPAddress | supported | `address` | IPv4 or IPv6 |
+//! | domain | supported | `address` | a host name; looked up beside traffic, and followed when it moves |
+//! | delay, graceFul | supported | `disable server` | acts on the running appliance, not configuration: they outlive a restart |
+//! | state | refused | `state` | whether a server is disabled is state: `disable server` |
+//! | comment | refused | `comment` | a comment stands behind `#`; saving keeps it |
+//! | ipv6Address | refused | `ipv6_address` | a host name may have addresses of both kinds |
+//! | queryType | refused | `query_type` | A and AAAA are asked for |
+//! | domainResolveRetry | refused | `domain_resolve_retry` | looked up again every few seconds |
+//! | domainResolveNow | refused | `domain_resolve_now` | as above |
+//! | translationIp | refused | `translation_ip` | the address in DNS is the one that is used |
+//! | translationMask | refused | `translation_mask` | as above |
+//! | td | refused | `td` | no traffic domains |
+//! | Internal | refused | `internal` | there are no hidden servers |
