@@ -43,49 +43,10 @@ pub struct Candidate {
 /// assert_eq!(select(Method::LeastConnection, &mut [at(0, 10, 15), at(1, 1, 2)], 0), Some(0));
 /// ```
 pub fn select(method: Method, candidates: &mut [Candidate], cursor: u64) -> Option<u32> {
-    if compares(method) {
+    if method.compares() {
         return least::least(candidates, cursor);
     }
     turns::round_robin(candidates.iter().copied(), cursor)
-}
-
-/// Whether the method compares figures.
-pub fn compares(method: Method) -> bool {
-    match method {
-        Method::LeastConnection
-        | Method::LeastResponseTime
-        | Method::LeastBandwidth
-        | Method::LeastPackets
-        | Method::LeastRequest
-        | Method::CustomLoad => true,
-        Method::RoundRobin | Method::StaticProximity => false,
-        _ => {
-            debug_assert!(hashes(method));
-            false
-        }
-    }
-}
-
-/// Whether the method gives the same key to the same member.
-pub fn hashes(method: Method) -> bool {
-    match method {
-        Method::UrlHash
-        | Method::DomainHash
-        | Method::SourceIpHash
-        | Method::DestinationIpHash
-        | Method::SrcIpDestIpHash
-        | Method::SrcIpSrcPortHash
-        | Method::CallIdHash
-        | Method::Token => true,
-        Method::LeastConnection
-        | Method::RoundRobin
-        | Method::LeastResponseTime
-        | Method::LeastBandwidth
-        | Method::LeastPackets
-        | Method::LeastRequest
-        | Method::CustomLoad
-        | Method::StaticProximity => false,
-    }
 }
 
 #[cfg(test)]

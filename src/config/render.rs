@@ -6,6 +6,7 @@
 //! scenarios of pairs, maintenance switches, built-in monitors) is not printed; what it is generated from is.
 
 mod adc;
+mod balancing;
 mod check;
 mod dialogue;
 mod gtm;

@@ -8,11 +8,13 @@
 
 mod access;
 mod act;
+mod balancing;
 mod binding;
 mod certificate;
 mod check;
 mod criterion;
 mod dialogue;
+mod extract;
 mod global;
 mod monitor;
 mod names;

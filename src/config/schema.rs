@@ -5,6 +5,7 @@
 //! name, with what there is instead, and never taken for a slip of the pen.
 
 mod adc;
+mod balancing;
 mod gtm;
 mod monitor;
 mod rule;

@@ -105,6 +105,9 @@ fn vservers(cx: &mut Warnings<'_>) {
         if vserver.address.is_none() && !reached.contains(&index) {
             cx.warn("vserver", name, None, "has no address and is nobody's backup or target; nothing reaches it");
         }
+        if !vserver.members.is_empty() && vserver.members.iter().all(|member| member.weight == 0) {
+            cx.warn("vserver", name, None, "all members have weight 0; no new client is served");
+        }
         let mut hosts: Vec<&Host> = vserver.members.iter().map(|m| &model.service(m.service).host).collect();
         let several = hosts.len() > 1;
         hosts.dedup();

@@ -117,6 +117,29 @@ impl Method {
         Method::StaticProximity,
     ];
 
+    /// Whether it compares figures.
+    pub fn compares(self) -> bool {
+        !self.hashes() && !matches!(self, Method::RoundRobin | Method::StaticProximity)
+    }
+
+    /// Whether it gives the same key to the same member.
+    pub fn hashes(self) -> bool {
+        self.hashes_text() || self.hashes_address()
+    }
+
+    /// Whether it hashes something that a request says.
+    pub fn hashes_text(self) -> bool {
+        matches!(self, Method::UrlHash | Method::DomainHash | Method::CallIdHash | Method::Token)
+    }
+
+    /// Whether it hashes an address.
+    pub fn hashes_address(self) -> bool {
+        matches!(
+            self,
+            Method::SourceIpHash | Method::DestinationIpHash | Method::SrcIpDestIpHash | Method::SrcIpSrcPortHash
+        )
+    }
+
     /// NetScaler's word.
     pub fn word(self) -> &'static str {
         match self {

@@ -5,7 +5,6 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use crate::balance::select::hash::identity;
-use crate::balance::select::hashes;
 use crate::balance::select::turns::Turns;
 use crate::model::Model;
 use crate::model::net::Network;
@@ -118,7 +117,7 @@ impl Tier {
 impl Pool {
     fn build(vserver: &Vserver, group: Option<u16>, share: u8, identity: u64, positions: Box<[u32]>) -> Pool {
         // Ties of the least methods go by turns too; hash methods by nothing but the key.
-        let by_turns = !hashes(vserver.balancing.method);
+        let by_turns = !vserver.balancing.method.hashes();
         let turns = by_turns.then(|| Turns::new(positions.iter().map(|&p| (p, vserver.members[p as usize].weight))));
         Pool { group, share, identity, positions, turns: turns.flatten() }
     }

@@ -22,7 +22,7 @@ use super::chooser::{Pool, Tier};
 use crate::balance::passive::is_left_out;
 use crate::balance::select::hash::{Key, mix, rendezvous};
 use crate::balance::select::turns::round_robin;
-use crate::balance::select::{Candidate, compares, hashes, ramp, select};
+use crate::balance::select::{Candidate, ramp, select};
 use crate::model::balancing::{Extract, Method};
 use crate::model::id::{ServiceId, VserverId};
 use crate::model::time::Tick;
@@ -276,7 +276,7 @@ impl Choosing<'_> {
         everybody: bool,
         cursor: u64,
     ) -> Option<u32> {
-        if hashes(method) {
+        if method.hashes() {
             let key = self.key(method)?;
             for c in candidates.iter_mut() {
                 c.identity = self.snapshot.services[self.member(c.position).service.index()].identity;
@@ -285,16 +285,16 @@ impl Choosing<'_> {
             return rendezvous(candidates.iter().copied(), key);
         }
         let ramping = self.ramp(candidates);
-        if compares(method) && !self.measure(method, candidates) {
+        if method.compares() && !self.measure(method, candidates) {
             return None;
         }
         // All alike: an idle vserver, or turns pure and simple.
-        let alike = !compares(method) || candidates.iter().all(|c| c.figure == Some(0));
+        let alike = !method.compares() || candidates.iter().all(|c| c.figure == Some(0));
         if let Some(turns) = pool.turns.as_ref().filter(|_| alike && everybody && !ramping) {
             return Some(turns.at(cursor));
         }
         // The turns of those that are out go to the others in no order of their own.
-        let cursor = if everybody || compares(method) { cursor } else { mix(cursor) };
+        let cursor = if everybody || method.compares() { cursor } else { mix(cursor) };
         select(method, candidates, cursor)
     }
 

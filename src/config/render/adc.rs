@@ -114,7 +114,7 @@ pub(super) fn servers(out: &mut Text, model: &Model) {
 pub(super) fn services(out: &mut Text, model: &Model) {
     for service in model.services.iter().filter(|service| service.group.is_none()) {
         out.table(&["service", &service.name]);
-        for (key, value) in endpoint(model, service) {
+        for (key, value) in endpoint(model, service).into_iter().chain(super::balancing::ids(service)) {
             out.key(key, value);
         }
         settings(out, model, &service.settings);
@@ -142,6 +142,7 @@ fn settings(out: &mut Text, model: &Model, settings: &ServiceSettings) {
     out.key("connect_timeout", Value::duration(settings.connect_timeout));
     out.maybe("tls", settings.tls.as_ref().map(|tls| super::tls::servers(model, tls)));
     out.maybe("proxy_protocol", settings.proxy_protocol.map(super::tls::proxy));
+    out.maybe("passive", super::balancing::passive(settings));
 }
 
 /// Weights, and tables where more is said.
@@ -168,10 +169,12 @@ pub(super) fn groups(out: &mut Text, model: &Model) {
         settings(out, model, &group.settings);
         for member in &group.members {
             out.table(&["service_group", &group.name, "member", &member.name]);
-            for (key, value) in endpoint(model, model.service(member.service)) {
+            let service = model.service(member.service);
+            for (key, value) in endpoint(model, service).into_iter().chain(super::balancing::ids(service)) {
                 out.key(key, value);
             }
             out.key("weight", Value::Int(member.weight.into()));
+            out.maybe("order", (member.order != 1).then_some(Value::Int(member.order.into())));
         }
     }
 }
@@ -189,10 +192,9 @@ fn vserver(out: &mut Text, model: &Model, vserver: &Vserver) {
     out.table(&["vserver", &vserver.name]);
     out.key("type", Value::str(vserver.protocol.word()));
     out.maybe("address", vserver.address.map(Value::show));
-    let services = vserver.services.iter().map(|m| (&model.service(m.service).name, m.weight));
-    out.key("services", Value::weighted(services));
+    out.key("services", super::balancing::services(model, vserver));
     out.key("groups", Value::strs(vserver.groups.iter().map(|id| &model.groups[id.index()].name)));
-    out.key("lb_method", Value::str(vserver.balancing.method.word()));
+    super::balancing::balancing(out, model, vserver);
     out.maybe("persistence", vserver.persistence.as_ref().map(persistence));
     out.maybe("backup", vserver.backup.map(|id| Value::str(&model.vserver(id).name)));
     out.key("health_threshold", Value::Int(vserver.health_threshold.into()));

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::object::Object;
 use super::{Context, binding};
-use crate::config::document::{Node, Path, Place, Value};
+use crate::config::document::{Node, Path};
 use crate::config::values;
 use crate::model::check::{Host, Monitor};
 use crate::model::id::{GroupId, Name, ServerId, ServiceId};
@@ -77,7 +77,7 @@ fn group(
             name: entry.key.as_str().into(),
             service: ServiceId::from_index(service_id),
             weight: member.int("weight").unwrap_or(1),
-            order: 1,
+            order: member.int("order").unwrap_or(1),
         });
         services.push(service(cx, &member, full, id, servers, settings.clone()));
     }
@@ -95,7 +95,8 @@ fn service(
 ) -> Service {
     let (server, host, port) = endpoint(cx, object, servers);
     let monitors = Vec::new();
-    Service { name, group, server, host, port, settings, custom_server_id: None, hash_id: None, monitors }
+    let (custom_server_id, hash_id) = (object.name("custom_server_id"), object.int("hash_id"));
+    Service { name, group, server, host, port, settings, custom_server_id, hash_id, monitors }
 }
 
 /// `server` and `port`, or an `address` with its port (or beside one).
@@ -178,6 +179,7 @@ fn settings(
         connect_timeout: object.duration("connect_timeout").unwrap_or(Duration::from_secs(3)),
         tls: super::tls::servers(cx, object, protocol, certificates),
         proxy_protocol: super::tls::proxy_out(cx, object, protocol),
+        passive: super::balancing::passive(cx, object, protocol),
         ..ServiceSettings::new(protocol)
     };
     let counted = settings.monitors.iter().filter(|bound| !bound.passive);
@@ -192,15 +194,6 @@ fn settings(
 pub fn protocol(object: &Object<'_>) -> Protocol {
     let word = object.text("type");
     Protocol::ALL.into_iter().find(|protocol| Some(protocol.word()) == word).unwrap_or(Protocol::Http)
-}
-
-/// `["a", "b"]` with weight 1 each, or `{ a = 3, b = 1 }`: name, place, weight, in the order of the text.
-pub fn weighted<'d>(object: &Object<'d>, key: &str) -> Vec<(&'d str, Place, u32)> {
-    match object.get(key).map(|node| &node.value) {
-        Some(Value::List(items)) => items.iter().filter_map(|n| Some((n.text()?, n.place, 1))).collect(),
-        Some(Value::Table(table)) => table.entries.iter().map(|e| (&*e.key, e.place, weight(&e.node))).collect(),
-        _ => Vec::new(),
-    }
 }
 
 pub fn weight(node: &Node) -> u32 {

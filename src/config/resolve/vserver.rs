@@ -5,12 +5,12 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use super::Context;
+use super::balancing::{self, Of};
 use super::object::Object;
-use super::service::{Services, protocol, weighted};
+use super::service::{Services, protocol};
 use crate::config::document::{Node, Path, Place};
 use crate::config::values;
 use crate::model::Admin;
-use crate::model::balancing::{Balancing, Method};
 use crate::model::id::{GroupId, ServiceId, VserverId};
 use crate::model::limit::{Spillover, SpilloverMethod};
 use crate::model::net::Network;
@@ -121,18 +121,14 @@ fn vserver(
     }
     let client_timeout = Vserver::default_client_timeout(protocol);
     let x_forwarded_for = object.bool("forwarded_for").unwrap_or(true) && protocol.is_http();
+    let of = Of { protocol, services: &bound, groups: &groups, members: &members, all: &services.services };
+    let balancing = balancing::balancing(cx, object, &of);
     Vserver {
         address: object.socket("address"),
         services: bound,
         groups,
         members,
-        balancing: Balancing {
-            method: match object.text("lb_method") {
-                Some("ROUNDROBIN") => Method::RoundRobin,
-                _ => Method::LeastConnection,
-            },
-            ..Balancing::default()
-        },
+        balancing,
         persistence: persistence(cx, object, protocol),
         backup,
         health_threshold: object.int("health_threshold").unwrap_or(0),
@@ -161,7 +157,7 @@ fn bound_services(cx: &mut Context<'_>, object: &Object<'_>, protocol: Protocol,
     let path = object.path.key("services");
     let mut bound = Vec::new();
     let mut seen = std::collections::HashSet::new();
-    for (name, place, weight) in weighted(object, "services") {
+    for (name, place, weight, order) in balancing::bound(object, "services") {
         if cx.names.groups.has(name) && !cx.names.services.has(name) {
             cx.dangling(place, path, format!("`{name}` is a service group; name it in `groups`"), None);
             continue;
@@ -175,7 +171,7 @@ fn bound_services(cx: &mut Context<'_>, object: &Object<'_>, protocol: Protocol,
         } else if !protocol.carries(service.settings.protocol) {
             mismatch(cx, place, path, "service", name, service.settings.protocol, protocol);
         }
-        bound.push(Member { weight, ..Member::new(ServiceId::from_index(id)) });
+        bound.push(Member { weight, order, ..Member::new(ServiceId::from_index(id)) });
     }
     bound
 }

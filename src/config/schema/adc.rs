@@ -68,6 +68,7 @@ macro_rules! service_keys {
             key("connect_timeout", Kind::Duration(1, 10 * MINUTE)),
             super::tls::SERVER_TLS,
             super::tls::PROXY_OUT,
+            super::balancing::PASSIVE,
         ]
     };
 }
@@ -83,8 +84,6 @@ const SERVICE_LATER: &[&str] = &[
     "max_bandwidth",
     "access_down",
     "use_proxy_port",
-    "custom_server_id",
-    "hash_id",
     "clear_text_port",
     "cache_type",
     "tcp_profile_name",
@@ -102,7 +101,13 @@ const SERVICE_LATER: &[&str] = &[
 ];
 
 pub(super) static SERVICE: Schema = Schema {
-    keys: service_keys!(key("server", Kind::Name), key("address", Kind::OneOf(&[Kind::Name])), key("port", PORT),),
+    keys: service_keys!(
+        key("server", Kind::Name),
+        key("address", Kind::OneOf(&[Kind::Name])),
+        key("port", PORT),
+        super::balancing::HASH_ID,
+        super::balancing::CUSTOM_SERVER_ID,
+    ),
     later: SERVICE_LATER,
 };
 pub(super) static SERVICE_GROUP: Schema =
@@ -110,31 +115,16 @@ pub(super) static SERVICE_GROUP: Schema =
 pub(super) static SERVICE_DEFAULTS: Schema = Schema { keys: service_keys!(), later: SERVICE_LATER };
 
 static MEMBER: Schema = Schema {
-    keys: &[key("server", Kind::Name), key("address", Kind::Name), key("port", PORT), key("weight", WEIGHT)],
-    later: &["state", "hash_id", "custom_server_id", "order"],
-};
-
-static METHODS: Words = Words {
-    known: &["LEASTCONNECTION", "ROUNDROBIN"],
-    later: &[
-        "LEASTRESPONSETIME",
-        "URLHASH",
-        "DOMAINHASH",
-        "DESTINATIONIPHASH",
-        "SOURCEIPHASH",
-        "SRCIPDESTIPHASH",
-        "SRCIPSRCPORTHASH",
-        "CALLIDHASH",
-        "LEASTBANDWIDTH",
-        "LEASTPACKETS",
-        "TOKEN",
-        "USER_TOKEN",
-        "LRTM",
-        "CUSTOMLOAD",
-        "LEASTREQUEST",
-        "AUDITLOGHASH",
-        "STATICPROXIMITY",
+    keys: &[
+        key("server", Kind::Name),
+        key("address", Kind::Name),
+        key("port", PORT),
+        super::balancing::MEMBER_WEIGHT,
+        super::balancing::MEMBER_ORDER,
+        super::balancing::HASH_ID,
+        super::balancing::CUSTOM_SERVER_ID,
     ],
+    later: &["state"],
 };
 
 static PERSISTENCE: Schema = Schema {
@@ -176,7 +166,12 @@ macro_rules! vserver_keys {
         &[
             $($own,)*
             key("type", Kind::Word(&PROTOCOLS)),
-            key("lb_method", Kind::Word(&METHODS)),
+            super::balancing::LB_METHOD,
+            super::balancing::BACKUP_LB_METHOD,
+            super::balancing::HASH_LENGTH,
+            super::balancing::NETMASK,
+            super::balancing::V6_NETMASK_LEN,
+            super::balancing::SLOW_START,
             key("persistence", Kind::Table(&PERSISTENCE)),
             key("health_threshold", Kind::Int(0, 100)),
             key("spillover", Kind::Table(&SPILLOVER)),
@@ -195,10 +190,6 @@ macro_rules! vserver_keys {
 
 const VSERVER_LATER: &[&str] = &[
     "redirect_url",
-    "hash_length",
-    "netmask",
-    "backup_lb_method",
-    "rule",
     "res_rule",
     "m",
     "tos_id",
@@ -228,8 +219,11 @@ const VSERVER_LATER: &[&str] = &[
 pub(super) static VSERVER: Schema = Schema {
     keys: vserver_keys!(
         key("address", Kind::Socket),
-        key("services", Kind::OneOf(&[NAMES, Kind::Map(&WEIGHT)])),
+        super::balancing::SERVICES,
         key("groups", NAMES),
+        super::balancing::TOKEN,
+        super::balancing::SPLIT,
+        super::balancing::PROXIMITY,
         aliased("backup", &["backup_vserver"], Kind::Name),
     ),
     later: VSERVER_LATER,

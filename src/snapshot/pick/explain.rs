@@ -4,7 +4,6 @@ use std::fmt;
 use std::sync::atomic::Ordering;
 
 use super::{Ask, Out, Picked};
-use crate::balance::select::compares;
 use crate::model::balancing::Method;
 use crate::model::id::{Name, VserverId};
 use crate::model::state::ServiceState;
@@ -124,7 +123,7 @@ impl Snapshot {
             }
             (None, _) => {
                 let method = picked.map_or(vserver.balancing.method, |picked| picked.method);
-                let figure = compares(method).then(|| figure(method, &entry.live, ask.now)).flatten();
+                let figure = method.compares().then(|| figure(method, &entry.live, ask.now)).flatten();
                 Why::Eligible { figure, weight: member.weight }
             }
         }
