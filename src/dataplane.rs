@@ -17,6 +17,7 @@ pub mod l7;
 pub mod listen;
 pub mod member;
 mod proxy;
+mod seldom;
 mod tls;
 
 use std::path::PathBuf;

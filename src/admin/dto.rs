@@ -50,6 +50,7 @@ macro_rules! dto {
     )+};
 }
 
+mod certificate;
 mod check;
 mod connection;
 mod datacenter;
@@ -77,6 +78,8 @@ use crate::model::id::{Kind, ObjectRef};
 use crate::model::state::{Override, OverrideKey, Slot};
 use crate::model::time::{Tick, Wall};
 
+pub use certificate::CertificateDto;
+pub(crate) use certificate::left as certificate_left;
 pub use check::CheckDto;
 pub use connection::ConnectionDto;
 pub use datacenter::{DatacenterDto, SignalDto, SignalTargetDto, SignalsDto};
@@ -184,6 +187,7 @@ primitive! {
     u16 => json!({ "type": "integer", "minimum": 0 }),
     u32 => json!({ "type": "integer", "minimum": 0 }),
     u64 => json!({ "type": "integer", "minimum": 0 }),
+    i64 => json!({ "type": "integer" }),
     f64 => json!({ "type": "number" }),
 }
 

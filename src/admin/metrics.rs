@@ -4,6 +4,7 @@
 //! drain is not mistaken for a failure.
 
 mod measured;
+mod tls;
 
 use std::fmt::Write as _;
 use std::sync::atomic::Ordering::Relaxed;
@@ -45,6 +46,7 @@ fn render(look: &World<'_>) -> String {
     appliance(look, &mut page);
     services(look, &mut page);
     vservers(look, &mut page);
+    tls::write(look, &mut page);
     measured::write(look, &mut page);
     checks(look, &mut page);
     scenarios(look, &mut page);

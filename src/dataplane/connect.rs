@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use tokio::io::AsyncWriteExt;
 
 use super::conn::{ClientInfo, Stream};
+use super::seldom::Seldom;
 use super::{Shared, proxy, tls};
 use crate::model::ending::Reason;
 use crate::model::service::Service;
@@ -48,9 +49,18 @@ pub(crate) async fn connect(
     let limit = service.settings.connect_timeout;
     let began = Instant::now();
     let all = Box::pin(connect_within(shared, service, address, client, host, began));
-    tokio::time::timeout(limit, all).await.unwrap_or_else(|_| {
+    let connected = tokio::time::timeout(limit, all).await.unwrap_or_else(|_| {
         Err(CannotConnect { reason: Reason::ConnectTimeout, why: format!("no answer within {limit:?}") })
-    })
+    });
+    if let Err(CannotConnect { reason: reason @ (Reason::NoSourcePort | Reason::NoDescriptor), why }) = &connected {
+        // Ours, and worth more than a line for each request: something is to be done about it.
+        static TOLD: Seldom = Seldom::new();
+        if let Some(left_out) = TOLD.due(shared.now()) {
+            let (reason, service) = (reason.word(), &*service.name);
+            tracing::warn!(reason, service, %address, why, left_out, "nothing left to connect with");
+        }
+    }
+    connected
 }
 
 async fn connect_within(

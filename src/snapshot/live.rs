@@ -131,6 +131,8 @@ pub struct VserverLive {
     pub refused_total: AtomicU64,
     /// Connections closed because their PROXY protocol header was missing, malformed or late.
     pub bad_proxy_headers_total: AtomicU64,
+    /// Times that a connection could not be accepted for want of a file descriptor.
+    pub no_descriptor_total: AtomicU64,
     pub tls: TlsLive,
     /// Requests that were given to another member because one failed.
     pub retries_total: AtomicU64,

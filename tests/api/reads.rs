@@ -44,6 +44,7 @@ async fn every_collection_of_the_contract_answers() {
         "services",
         "service-groups",
         "servers",
+        "certificates",
         "checks",
         "scenarios",
         "datacenters",

@@ -2,6 +2,8 @@
 
 #[path = "whole/box_under_test.rs"]
 mod box_under_test;
+#[path = "whole/certificates.rs"]
+mod certificates;
 #[path = "whole/drains.rs"]
 mod drains;
 #[path = "whole/failover.rs"]

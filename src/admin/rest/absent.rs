@@ -6,11 +6,12 @@ use super::super::route::Route;
 
 const BY_OBJECT: &str = "configuration object by object; PUT /api/v1/config replaces the whole";
 
-const COLLECTIONS: [&str; 11] = [
+const COLLECTIONS: [&str; 12] = [
     "vservers",
     "services",
     "service-groups",
     "servers",
+    "certificates",
     "checks",
     "scenarios",
     "datacenters",

@@ -10,14 +10,16 @@ use serde::Serialize;
 use super::super::App;
 use super::super::body::{Field, FieldKind, Params, field};
 use super::super::dto::{
-    CheckDto, DatacenterDto, Items, QueryDto, ScenarioDto, Schema, ServerDto, ServiceDto, ServiceGroupDto, StatusDto,
-    SwitchDto, TriggerDto, VserverDto, ZoneDto,
+    CertificateDto, CheckDto, DatacenterDto, Items, QueryDto, ScenarioDto, Schema, ServerDto, ServiceDto,
+    ServiceGroupDto, StatusDto, SwitchDto, TriggerDto, VserverDto, ZoneDto,
 };
 use super::super::problem::Problem;
 use super::super::route::{Route, Segments};
 use crate::control::World;
 use crate::model::Model;
-use crate::model::id::{CheckId, DatacenterId, GroupId, QueryId, ScenarioId, SwitchId, TriggerId, VserverId};
+use crate::model::id::{
+    CertificateId, CheckId, DatacenterId, GroupId, QueryId, ScenarioId, SwitchId, TriggerId, VserverId,
+};
 
 const PAGE: &[Field] = &[
     field("limit", FieldKind::Integer, "At most this many items; all where absent."),
@@ -68,6 +70,12 @@ pub(crate) fn routes() -> Vec<Route> {
         noun: "server",
         names: names!(servers),
         show: |world, range| ServerDto::many(world, range),
+    }));
+    routes.extend(collection(Collection {
+        path: "certificates",
+        noun: "certificate",
+        names: names!(certificates),
+        show: |world, range| range.map(|at| CertificateDto::of(world, CertificateId::from_index(at))).collect(),
     }));
     routes.extend(collection(Collection {
         path: "checks",

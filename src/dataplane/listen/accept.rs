@@ -11,7 +11,8 @@ use tokio::sync::{OwnedSemaphorePermit, watch};
 
 use crate::dataplane::conn::ClientInfo;
 use crate::dataplane::ended::Conn;
-use crate::dataplane::{Shared, l4, l7, proxy, raised, reset_on_close, tls};
+use crate::dataplane::seldom::Seldom;
+use crate::dataplane::{Shared, connect, l4, l7, proxy, raised, reset_on_close, tls};
 use crate::model::ending::{Phase, Reason, Who};
 use crate::model::id::Name;
 use crate::model::service::Protocol;
@@ -30,6 +31,7 @@ pub(super) async fn run(
 ) {
     let stopping = raised(stopped);
     tokio::pin!(stopping);
+    let told = Seldom::new();
     loop {
         let permit = tokio::select! {
             () = &mut stopping => break,
@@ -40,7 +42,12 @@ pub(super) async fn run(
             accepted = listener.accept() => match accepted {
                 Ok((stream, client)) => spawn(&shared, stream, client, &vserver, &live, permit),
                 Err(error) => if !is_the_clients(&error) {
-                    tracing::warn!(vserver = &*vserver, %error, "cannot accept");
+                    if connect::reason(&error) == Reason::NoDescriptor {
+                        live.no_descriptor_total.fetch_add(1, Ordering::Relaxed);
+                    }
+                    if let Some(left_out) = told.due(shared.now()) {
+                        tracing::warn!(vserver = &*vserver, %error, left_out, "cannot accept");
+                    }
                     tokio::time::sleep(BACKOFF).await;
                 },
             },

@@ -164,8 +164,12 @@ fn told(connection: &ServerConnection, identity: Option<session::Identity>) -> T
 fn failed(vserver: &Name, live: &VserverLive, info: &ClientInfo, failure: Failure, why: &str) {
     live.tls.failed_total[failure.index()].fetch_add(1, Ordering::Relaxed);
     tracing::debug!(client = %info.client, vserver = &**vserver, failure = failure.word(), why, "TLS failed");
-    let who = if failure == Failure::Internal { Who::Appliance } else { Who::Client };
-    info.conn.ended(who, Phase::Tls, Reason::TlsFailed);
+    let (who, reason) = match failure {
+        Failure::Internal => (Who::Appliance, Reason::TlsFailed),
+        Failure::TooMany => (Who::Appliance, Reason::TooManyConnections),
+        _ => (Who::Client, Reason::TlsFailed),
+    };
+    info.conn.ended(who, Phase::Tls, reason);
 }
 
 /// Ends our side and reads on until the client ends its: a close with unread bytes would be a reset, which may overtake
