@@ -10,6 +10,7 @@ mod balancing;
 mod check;
 mod dialogue;
 mod gtm;
+mod limits;
 mod rule;
 pub(super) mod text;
 mod tls;
@@ -34,6 +35,7 @@ pub fn render(model: &Model) -> String {
     adc::groups(&mut out, model);
     tls::certificates(&mut out, model);
     adc::vservers(&mut out, model);
+    limits::lb_groups(&mut out, model);
     rule::criteria(&mut out, model);
     rule::rules(&mut out, model);
     check::checks(&mut out, model);

@@ -16,10 +16,12 @@ mod criterion;
 mod dialogue;
 mod extract;
 mod global;
+mod limits;
 mod monitor;
 mod names;
 mod object;
 mod pair;
+mod persistence;
 mod rule;
 mod scenario;
 mod service;
@@ -77,6 +79,7 @@ pub fn resolve(report: &mut Report, document: &Table, files: &dyn Files) -> Mode
     let services = service::all(cx, &servers, &monitors, &certificates);
     let checks = check::all(cx, &monitors, &services.services, &lists);
     let mut vservers = vserver::all(cx, &services, &certificates);
+    let lb_groups = persistence::groups(cx, &mut vservers);
     let (time_windows, switches) = (window::time_windows(cx), window::switches(cx));
     let (triggers, queries) = (act::triggers(cx), act::queries(cx));
     let criteria = criterion::all(cx);
@@ -105,7 +108,7 @@ pub fn resolve(report: &mut Report, document: &Table, files: &dyn Files) -> Mode
         services,
         groups,
         vservers,
-        lb_groups: Vec::new(),
+        lb_groups,
         certificates,
         criteria,
         rules,

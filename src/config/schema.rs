@@ -7,6 +7,7 @@
 mod adc;
 mod balancing;
 mod gtm;
+mod limits;
 mod monitor;
 mod rule;
 mod tls;
@@ -27,6 +28,8 @@ pub enum Kind {
     Duration(u64, u64),
     /// Bytes, inclusive. Text with a unit, or a number of bytes.
     Size(u64, u64),
+    /// bit/s, inclusive. Text with a unit.
+    Rate(u64, u64),
     /// One of these words, in any case.
     Word(&'static Words),
     /// `192.0.2.1:80`, `[2001:db8::1]:80`.
@@ -130,6 +133,7 @@ pub static ROOT: Schema = schema(&[
     key("vserver", Kind::Map(&Kind::Table(&adc::VSERVER))),
     key("certificate", Kind::Map(&Kind::Table(&tls::CERTIFICATE))),
     key("cs_vserver", Kind::Map(&Kind::Table(&rule::CS_VSERVER))),
+    key("lb_group", Kind::Map(&Kind::Table(&limits::LB_GROUP))),
     key("criterion", Kind::Map(&Kind::Table(&rule::CRITERION))),
     key("rule", Kind::Map(&Kind::Table(&rule::RULE))),
     key("check", Kind::Map(&Kind::Table(&gtm::CHECK))),
@@ -191,6 +195,7 @@ impl Kind {
             Kind::Int(..) => "an integer".into(),
             Kind::Duration(..) => "a duration such as \"30s\"".into(),
             Kind::Size(..) => "a size such as \"16KiB\"".into(),
+            Kind::Rate(..) => "a rate such as \"10Mbit/s\"".into(),
             Kind::Word(words) => format!("one of {}", words.known.join(", ")),
             Kind::Socket => "an address and port such as \"192.0.2.1:80\"".into(),
             Kind::HostPort => "an address or host name and a port such as \"192.0.2.1:80\"".into(),

@@ -148,6 +148,15 @@ pub fn parse_rate(text: &str) -> Result<u64, String> {
     whole(text, number, factor)
 }
 
+/// The shortest exact text.
+pub fn format_rate(bits_per_s: u64) -> String {
+    let (unit, size) = RATE_UNITS
+        .iter()
+        .find(|(_, size)| bits_per_s > 0 && bits_per_s.is_multiple_of(*size))
+        .unwrap_or(&RATE_UNITS[RATE_UNITS.len() - 1]);
+    format!("{}{unit}", bits_per_s / size)
+}
+
 /// Digits with at most one point between them, and what follows.
 fn split_number(text: &str) -> (&str, &str) {
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());

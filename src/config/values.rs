@@ -43,6 +43,14 @@ pub fn check(kind: &Kind, node: &Node) -> Result<(), String> {
                 units::format_size(*high)
             ))
         }
+        Kind::Rate(low, high) => {
+            let rate = units::parse_rate(text)?;
+            if (*low..=*high).contains(&rate) {
+                return Ok(());
+            }
+            let (rate, low, high) = (units::format_rate(rate), units::format_rate(*low), units::format_rate(*high));
+            Err(format!("{rate} is outside {low}..={high}"))
+        }
         Kind::Socket => socket(text).map(drop),
         Kind::HostPort => host_port(text).map(drop),
         Kind::Host => host(text).map(drop),

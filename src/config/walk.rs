@@ -126,6 +126,7 @@ fn takes(kind: &Kind, node: &Node) -> bool {
         Kind::Bool => matches!(node.value, Value::Bool(_)),
         Kind::Int(..) => matches!(node.value, Value::Integer(_)),
         Kind::Duration(..) => matches!(node.value, Value::Text(_) | Value::Integer(_) | Value::Float(_)),
+        Kind::Rate(..) => matches!(node.value, Value::Text(_)),
         Kind::Size(..) | Kind::Status => matches!(node.value, Value::Text(_) | Value::Integer(_)),
         Kind::Moment | Kind::Day => matches!(node.value, Value::Text(_) | Value::Moment(_)),
         Kind::List(_) => matches!(node.value, Value::List(_)),

@@ -8,6 +8,7 @@ use crate::model::Model;
 use crate::model::check::{Host, Origin};
 use crate::model::condition::{Condition, Group, Signal, Subject, Term};
 use crate::model::id::{CheckId, ScenarioId, VserverId};
+use crate::model::limit::{BackupAction, Spillover};
 use crate::model::rule::{Action, Route};
 use crate::model::scenario::{Direction, GuardStep, OnTimeout};
 use crate::model::vserver::Role;
@@ -95,7 +96,8 @@ fn vservers(cx: &mut Warnings<'_>) {
             continue;
         }
         let name = &*vserver.name;
-        if vserver.backup.is_none() && vserver.spillover.is_some() {
+        let accepts = |s: &Spillover| s.backup_action == BackupAction::Accept;
+        if vserver.backup.is_none() && vserver.spillover.as_ref().is_some_and(accepts) {
             cx.warn("vserver", name, Some("spillover"), "has no effect without a `backup`");
         }
         if vserver.backup.is_none() && vserver.health_threshold > 0 {

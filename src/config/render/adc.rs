@@ -3,11 +3,10 @@
 use super::check::{dns_type_word, headers, octets, octets_if_any, statuses};
 use super::text::{Text, Value};
 use crate::config::schema::kind_has_key;
+use crate::config::units::format_rate;
 use crate::model::Model;
 use crate::model::check::{BodyMatch, HttpExpect, HttpRequest, Monitor, MonitorKind, Target};
 use crate::model::id::VserverId;
-use crate::model::limit::{Spillover, SpilloverMethod};
-use crate::model::persistence::{Persistence, PersistenceKind};
 use crate::model::service::{BoundMonitor, Service, ServiceSettings};
 use crate::model::vserver::{Role, Vserver};
 
@@ -136,6 +135,9 @@ fn settings(out: &mut Text, model: &Model, settings: &ServiceSettings) {
     out.key("health_monitor", Value::Bool(settings.health_monitor));
     out.key("mon_threshold", Value::Int(settings.monitor_threshold.into()));
     out.key("max_client", Value::Int(settings.max_client.into()));
+    if settings.max_bandwidth > 0 {
+        out.key("max_bandwidth", Value::Str(format_rate(settings.max_bandwidth)));
+    }
     out.key("down_state_flush", Value::Bool(settings.down_state_flush));
     out.maybe("cip_header", settings.client_ip_header.as_ref().map(Value::str));
     out.key("svr_timeout", Value::duration(settings.server_timeout));
@@ -195,10 +197,10 @@ fn vserver(out: &mut Text, model: &Model, vserver: &Vserver) {
     out.key("services", super::balancing::services(model, vserver));
     out.key("groups", Value::strs(vserver.groups.iter().map(|id| &model.groups[id.index()].name)));
     super::balancing::balancing(out, model, vserver);
-    out.maybe("persistence", vserver.persistence.as_ref().map(persistence));
+    super::limits::persistence_of(out, vserver);
     out.maybe("backup", vserver.backup.map(|id| Value::str(&model.vserver(id).name)));
     out.key("health_threshold", Value::Int(vserver.health_threshold.into()));
-    out.maybe("spillover", vserver.spillover.as_ref().map(spillover));
+    super::limits::limits_of(out, vserver);
     out.key("disable_primary_on_down", Value::Bool(vserver.disable_primary_on_down));
     out.key("down_state_flush", Value::Bool(vserver.down_state_flush));
     out.key("trofs_persistence", Value::Bool(vserver.trofs_persistence));
@@ -223,26 +225,4 @@ fn switching(out: &mut Text, model: &Model, vserver: &Vserver, default: Option<V
         out.key("forwarded_for", Value::Bool(vserver.forwarded.x_forwarded_for));
     }
     super::tls::of_vserver(out, model, vserver);
-}
-
-fn persistence(persistence: &Persistence) -> Value {
-    let timeout = ("timeout".into(), Value::duration(persistence.timeout));
-    match &persistence.kind {
-        PersistenceKind::CookieInsert { cookie, .. } => {
-            let mut entries = vec![("type".into(), Value::str("COOKIEINSERT")), timeout];
-            entries.extend(cookie.as_ref().map(|cookie| ("cookie_name".into(), Value::str(cookie))));
-            Value::Inline(entries)
-        }
-        _ => Value::Inline(vec![
-            ("type".into(), Value::str(persistence.kind.word())),
-            timeout,
-            ("prefix_v4".into(), Value::Int(persistence.prefix_v4.into())),
-            ("prefix_v6".into(), Value::Int(persistence.prefix_v6.into())),
-        ]),
-    }
-}
-
-fn spillover(spillover: &Spillover) -> Value {
-    let SpilloverMethod::Health { threshold } = &spillover.method else { return Value::Inline(Vec::new()) };
-    Value::Inline(vec![("method".into(), Value::str("HEALTH")), ("threshold".into(), Value::Int((*threshold).into()))])
 }

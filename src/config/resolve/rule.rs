@@ -123,7 +123,8 @@ fn fits(
     }
 }
 
-fn watched(cx: &mut Context<'_>, when: &Condition) -> Vec<Vec<Option<WatchedId>>> {
+/// Puts the board terms of a condition on the board.
+pub(super) fn watched(cx: &mut Context<'_>, when: &Condition) -> Vec<Vec<Option<WatchedId>>> {
     let mut all = Vec::with_capacity(when.groups.len());
     for group in &when.groups {
         let mut ids = Vec::with_capacity(group.terms.len());

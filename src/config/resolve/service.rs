@@ -173,6 +173,7 @@ fn settings(
         health_monitor: object.bool("health_monitor").unwrap_or(true),
         monitor_threshold: object.int("mon_threshold").unwrap_or(0),
         max_client: object.int("max_client").unwrap_or(0),
+        max_bandwidth: super::limits::rate(object, "max_bandwidth").unwrap_or(0),
         down_state_flush: object.bool("down_state_flush").unwrap_or(true),
         client_ip_header: client_ip_header.filter(|_| protocol.is_http()),
         server_timeout: object.duration("svr_timeout").unwrap_or(Duration::from_secs(360)),

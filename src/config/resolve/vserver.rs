@@ -2,19 +2,17 @@
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
-use std::time::Duration;
 
 use super::Context;
 use super::balancing::{self, Of};
 use super::object::Object;
 use super::service::{Services, protocol};
+use super::{limits, persistence};
 use crate::config::document::{Node, Path, Place};
 use crate::config::values;
 use crate::model::Admin;
 use crate::model::id::{GroupId, ServiceId, VserverId};
-use crate::model::limit::{Spillover, SpilloverMethod};
 use crate::model::net::Network;
-use crate::model::persistence::{Persistence, PersistenceKind};
 use crate::model::rule::{Action, Route, Rule};
 use crate::model::service::Protocol;
 use crate::model::tls::Certificate;
@@ -123,16 +121,21 @@ fn vserver(
     let x_forwarded_for = object.bool("forwarded_for").unwrap_or(true) && protocol.is_http();
     let of = Of { protocol, services: &bound, groups: &groups, members: &members, all: &services.services };
     let balancing = balancing::balancing(cx, object, &of);
+    let spillover = limits::spillover(cx, object, protocol, &members, &services.services);
     Vserver {
         address: object.socket("address"),
         services: bound,
         groups,
         members,
         balancing,
-        persistence: persistence(cx, object, protocol),
+        persistence: persistence::persistence(cx, object, protocol),
+        skip_persistency: limits::skip_persistency(object),
+        redirect_url: limits::redirect_url(cx, object, protocol),
+        surge: limits::surge(object),
+        client_limits: limits::client_limits(cx, object, protocol),
         backup,
         health_threshold: object.int("health_threshold").unwrap_or(0),
-        spillover: spillover(cx, object),
+        spillover,
         disable_primary_on_down,
         down_state_flush: object.bool("down_state_flush").unwrap_or(true),
         trofs_persistence: object.bool("trofs_persistence").unwrap_or(true),
@@ -212,60 +215,6 @@ fn mismatch(
     let why =
         format!("{path}: the {what} `{name}` is of type {}, this vserver of type {}", found.word(), wanted.word());
     cx.report.error(place, path, why);
-}
-
-fn persistence(cx: &mut Context<'_>, object: &Object<'_>, protocol: Protocol) -> Option<Persistence> {
-    let (table, place) = object.inner("persistence")?;
-    let path = object.path.key("persistence");
-    let inner = Object::new(table, None, path, place);
-    let timeout = inner.duration("timeout").unwrap_or(Duration::from_secs(120));
-    let (mut prefix_v4, mut prefix_v6) = (32, 128);
-    let kind = match inner.text("type")? {
-        "COOKIEINSERT" => {
-            inner.only(cx.report, &["prefix_v4", "prefix_v6"], "for COOKIEINSERT");
-            if !protocol.is_http() {
-                inner.wrong(cx.report, "type", "COOKIEINSERT needs a vserver of type HTTP or SSL");
-            }
-            let cookie = inner.name("cookie_name");
-            let token = |name: &str| name.len() <= 32 && super::object::header(name, "").is_ok();
-            if cookie.as_deref().is_some_and(|name| !token(name)) {
-                inner.wrong(cx.report, "cookie_name", "not a cookie's name: at most 32 letters, digits and `-_.`");
-            }
-            PersistenceKind::CookieInsert { cookie, encrypted: false }
-        }
-        "SOURCEIP" => {
-            inner.only(cx.report, &["cookie_name"], "for SOURCEIP");
-            if timeout.is_zero() {
-                inner.wrong(cx.report, "timeout", "0 is for COOKIEINSERT only (a cookie of the browser's session)");
-            }
-            prefix_v4 = inner.int("prefix_v4").unwrap_or(32);
-            prefix_v6 = inner.int("prefix_v6").unwrap_or(128);
-            PersistenceKind::SourceIp
-        }
-        "NONE" => {
-            inner.only(cx.report, &["timeout", "cookie_name", "prefix_v4", "prefix_v6"], "for NONE");
-            return None;
-        }
-        _ => return None,
-    };
-    Some(Persistence { timeout, prefix_v4, prefix_v6, ..Persistence::new(kind) })
-}
-
-fn spillover(cx: &mut Context<'_>, object: &Object<'_>) -> Option<Spillover> {
-    let (table, place) = object.inner("spillover")?;
-    let inner = Object::new(table, None, object.path.key("spillover"), place);
-    match inner.text("method")? {
-        "HEALTH" => {
-            inner.require(cx.report, "threshold");
-            let threshold = inner.int("threshold").unwrap_or(1);
-            Some(Spillover::new(SpilloverMethod::Health { threshold }))
-        }
-        "NONE" => {
-            inner.only(cx.report, &["threshold"], "for NONE");
-            None
-        }
-        _ => None,
-    }
 }
 
 /// Where the values of a key stand, by the name of the vserver.

@@ -1,6 +1,6 @@
 //! Keys of the ADC: NetScaler's words in snake case, with its ranges.
 
-use super::{Key, Kind, MINUTE, NAMES, SECOND, Schema, Words, aliased, key, required};
+use super::{Key, Kind, MINUTE, NAMES, SECOND, Schema, Words, aliased, key};
 
 const WEIGHT: Kind = Kind::Int(1, 100);
 /// The weight alone, or everything about the binding.
@@ -61,6 +61,7 @@ macro_rules! service_keys {
             key("health_monitor", Kind::Bool),
             aliased("mon_threshold", &["monitor_threshold"], Kind::Int(0, 65_535)),
             key("max_client", Kind::Int(0, 4_294_967_294)),
+            super::limits::MAX_BANDWIDTH,
             key("down_state_flush", Kind::Bool),
             key("cip", Kind::Bool),
             aliased("cip_header", &["client_ip_header"], Kind::Name),
@@ -81,7 +82,6 @@ const SERVICE_LATER: &[&str] = &[
     "cka",
     "tcpb",
     "cmp",
-    "max_bandwidth",
     "access_down",
     "use_proxy_port",
     "clear_text_port",
@@ -127,40 +127,6 @@ static MEMBER: Schema = Schema {
     later: &["state"],
 };
 
-static PERSISTENCE: Schema = Schema {
-    keys: &[
-        required("type", Kind::Word(&PERSISTENCE_TYPES)),
-        key("timeout", Kind::Duration(0, 1440 * MINUTE)),
-        aliased("cookie_name", &["cookie"], Kind::Name),
-        key("prefix_v4", Kind::Int(1, 32)),
-        key("prefix_v6", Kind::Int(1, 128)),
-    ],
-    later: &["backup", "backup_timeout", "rule", "res_rule", "persist_mask"],
-};
-static PERSISTENCE_TYPES: Words = Words {
-    known: &["COOKIEINSERT", "SOURCEIP", "NONE"],
-    later: &[
-        "SSLSESSION",
-        "RULE",
-        "URLPASSIVE",
-        "CUSTOMSERVERID",
-        "DESTIP",
-        "SRCIPDESTIP",
-        "CALLID",
-        "RTSPSID",
-        "DIAMETER",
-        "FIXSESSION",
-        "USERSESSION",
-    ],
-};
-
-static SPILLOVER: Schema = Schema {
-    keys: &[required("method", Kind::Word(&SPILLOVER_METHODS)), key("threshold", Kind::Int(1, 100))],
-    later: &["persistence", "persistence_timeout", "backup_action"],
-};
-static SPILLOVER_METHODS: Words =
-    Words { known: &["HEALTH", "NONE"], later: &["CONNECTION", "DYNAMICCONNECTION", "BANDWIDTH"] };
-
 macro_rules! vserver_keys {
     ($($own:expr),* $(,)?) => {
         &[
@@ -172,9 +138,13 @@ macro_rules! vserver_keys {
             super::balancing::NETMASK,
             super::balancing::V6_NETMASK_LEN,
             super::balancing::SLOW_START,
-            key("persistence", Kind::Table(&PERSISTENCE)),
+            super::limits::PERSISTENCE,
+            super::limits::SKIP_PERSISTENCY,
             key("health_threshold", Kind::Int(0, 100)),
-            key("spillover", Kind::Table(&SPILLOVER)),
+            super::limits::SPILLOVER,
+            super::limits::REDIRECT_URL,
+            super::limits::SURGE,
+            super::limits::CLIENT_LIMITS,
             key("disable_primary_on_down", Kind::Bool),
             key("down_state_flush", Kind::Bool),
             key("trofs_persistence", Kind::Bool),
@@ -189,7 +159,6 @@ macro_rules! vserver_keys {
 }
 
 const VSERVER_LATER: &[&str] = &[
-    "redirect_url",
     "res_rule",
     "m",
     "tos_id",
@@ -202,7 +171,6 @@ const VSERVER_LATER: &[&str] = &[
     "listen_priority",
     "authentication",
     "new_service_request",
-    "skip_persistency",
     "range",
     "ip_pattern",
     "ip_mask",
