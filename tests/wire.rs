@@ -10,6 +10,8 @@ mod probe;
 mod l4;
 #[path = "wire/l7.rs"]
 mod l7;
+#[path = "wire/limits.rs"]
+mod limits;
 #[path = "wire/servers.rs"]
 mod servers;
 #[path = "wire/tls.rs"]
