@@ -6,6 +6,7 @@
 //! - [`monitors`]: every type of monitor and check, its keys, defaults and ranges; scripts
 //! - [`netscaler`]: each of NetScaler's parameters: supported, stored or refused, and why
 //! - [`choices`]: where NetScaler's documentation is silent, and what happens here
+//! - [`tls`]: certificates, TLS to clients and to servers, the PROXY protocol
 //! - [`rules`]: traffic rules: route, edit, answer, mirror; content switching
 //! - [`scenarios`]: conditions, modes, holds, guards; what happens after a restart
 //! - [`pairs`]: two data centres, their signals and their four scenarios
@@ -26,4 +27,5 @@ pub mod records;
 pub mod rules;
 pub mod scenarios;
 pub mod states;
+pub mod tls;
 pub mod words;

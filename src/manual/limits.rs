@@ -8,7 +8,8 @@
 //!
 //! | asked for | what happens |
 //! |---|---|
-//! | vserver and service types other than HTTP and TCP: SSL and its relatives, UDP, DNS, … | refused at load. TLS ends before this box, or passes through a TCP vserver unread |
+//! | vserver and service types other than HTTP, SSL, TCP, SSL_TCP, SSL_BRIDGE and DNS_TCP: UDP, DNS, … | refused at load |
+//! | TLS below 1.2; choosing ciphers and curves; OCSP, revocation lists; keys under a pass phrase; TLS profiles | refused at load: the suites are those of TLS 1.3 and those of TLS 1.2 with forward secrecy |
 //! | methods other than ROUNDROBIN and LEASTCONNECTION; persistence other than COOKIEINSERT and SOURCEIP; spillover other than HEALTH | refused at load |
 //! | `redirect_url`; listen policies; hash lengths and netmasks of methods; persistence groups and backup persistence | refused at load |
 //! | features other than LB and GSLB as switches (content switching, rewriting and answering are rules and always on); compression, cache, … | refused at load |

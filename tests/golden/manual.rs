@@ -77,7 +77,16 @@ fn loaded(block: &Block) -> Result<Loaded, Vec<Problem>> {
     };
     let around = AROUND.iter().filter(|(header, _)| !defines(header));
     let around: String = around.map(|(header, body)| format!("{header}\n{body}")).collect();
-    load_text(&format!("{}{around}", block.text), &[])
+    let beside = certificates();
+    let beside: Vec<(&str, &str)> = beside.iter().map(|(path, text)| (&**path, &**text)).collect();
+    load_text(&format!("{}{around}", block.text), &beside)
+}
+
+/// Those that the golden configurations have, for pages that name some.
+fn certificates() -> Vec<(String, String)> {
+    let golden = std::fs::read_to_string(root().join("tests/golden/config/good/tls.toml")).expect("the golden one");
+    let parts = golden.split("#%% ").skip(1).filter_map(|part| part.split_once('\n'));
+    parts.map(|(path, text)| (path.to_owned(), text.to_owned())).collect()
 }
 
 #[test]
