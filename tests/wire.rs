@@ -6,6 +6,10 @@ mod dns;
 #[path = "wire/probe.rs"]
 mod probe;
 
+#[path = "wire/endings.rs"]
+mod endings;
+#[path = "wire/figures.rs"]
+mod figures;
 #[path = "wire/l4.rs"]
 mod l4;
 #[path = "wire/l7.rs"]
