@@ -11,6 +11,7 @@ use crate::model::id::{CheckId, ScenarioId, VserverId};
 use crate::model::limit::{BackupAction, Spillover};
 use crate::model::rule::{Action, Route};
 use crate::model::scenario::{Direction, GuardStep, OnTimeout};
+use crate::model::service::MonitorBinding;
 use crate::model::vserver::Role;
 use crate::model::zone::{OnEmpty, Rrset};
 
@@ -18,6 +19,7 @@ use crate::model::zone::{OnEmpty, Rrset};
 pub fn all(report: &mut Report, document: &Table, model: &Model) {
     let cx = &mut Warnings { report, objects: HashMap::new(), document, model };
     admin(cx);
+    monitors(cx);
     vservers(cx);
     scenarios(cx);
     datacenters(cx);
@@ -79,6 +81,24 @@ fn admin(cx: &mut Warnings<'_>) {
         let what =
             "admin.listen: without users only callers on this machine are let in; make one with `bascule passwd`";
         cx.report.warning(place.unwrap_or_default(), "admin.listen", what);
+    }
+}
+
+/// Services that stay UP whatever happens, although somebody bound monitors to them.
+fn monitors(cx: &mut Warnings<'_>) {
+    let model = cx.model;
+    let decides = |bound: &MonitorBinding| bound.enabled && !bound.passive;
+    let mut groups = HashSet::new();
+    for service in &model.services {
+        if service.monitors.is_empty() || service.monitors.iter().any(decides) {
+            continue;
+        }
+        let (section, name) = match service.group {
+            Some(group) if !groups.insert(group) => continue,
+            Some(group) => ("service_group", &*model.groups[group.index()].name),
+            None => ("service", &*service.name),
+        };
+        cx.warn(section, name, Some("monitors"), "all of them are passive or disabled; nothing takes it down");
     }
 }
 

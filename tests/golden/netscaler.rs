@@ -49,7 +49,7 @@ fn schemas(section: &str) -> Vec<&'static Schema> {
 fn table(schema: &'static Schema, key: &str) -> &'static Schema {
     match schema.key(key).expect("a section").kind {
         Kind::Table(schema) => schema,
-        Kind::Map(Kind::Table(schema)) => *schema,
+        Kind::Map(Kind::Table(schema)) => schema,
         other => panic!("{key} is {other:?}"),
     }
 }
