@@ -10,6 +10,7 @@ mod balancing;
 mod check;
 mod dialogue;
 mod gtm;
+mod http;
 mod limits;
 mod rule;
 pub(super) mod text;

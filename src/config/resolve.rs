@@ -16,6 +16,7 @@ mod criterion;
 mod dialogue;
 mod extract;
 mod global;
+mod http;
 mod limits;
 mod monitor;
 mod names;

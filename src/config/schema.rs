@@ -7,6 +7,7 @@
 mod adc;
 mod balancing;
 mod gtm;
+mod http;
 mod limits;
 mod monitor;
 mod rule;

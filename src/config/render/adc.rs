@@ -142,6 +142,7 @@ fn settings(out: &mut Text, model: &Model, settings: &ServiceSettings) {
     out.maybe("cip_header", settings.client_ip_header.as_ref().map(Value::str));
     out.key("svr_timeout", Value::duration(settings.server_timeout));
     out.key("connect_timeout", Value::duration(settings.connect_timeout));
+    super::http::of_service(out, settings);
     out.maybe("tls", settings.tls.as_ref().map(|tls| super::tls::servers(model, tls)));
     out.maybe("proxy_protocol", settings.proxy_protocol.map(super::tls::proxy));
     out.maybe("passive", super::balancing::passive(settings));
@@ -206,9 +207,9 @@ fn vserver(out: &mut Text, model: &Model, vserver: &Vserver) {
     out.key("trofs_persistence", Value::Bool(vserver.trofs_persistence));
     out.key("clt_timeout", Value::duration(vserver.client_timeout));
     if vserver.protocol.is_http() {
-        out.key("forwarded_for", Value::Bool(vserver.forwarded.x_forwarded_for));
         out.key("diagnostics", Value::List(vserver.diagnostics.iter().map(Value::show).collect()));
     }
+    super::http::of_vserver(out, vserver);
     super::tls::of_vserver(out, model, vserver);
 }
 
@@ -222,7 +223,8 @@ fn switching(out: &mut Text, model: &Model, vserver: &Vserver, default: Option<V
     out.key("down_state_flush", Value::Bool(vserver.down_state_flush));
     out.key("clt_timeout", Value::duration(vserver.client_timeout));
     if vserver.protocol.is_http() {
-        out.key("forwarded_for", Value::Bool(vserver.forwarded.x_forwarded_for));
+        out.key("diagnostics", Value::List(vserver.diagnostics.iter().map(Value::show).collect()));
     }
+    super::http::of_vserver(out, vserver);
     super::tls::of_vserver(out, model, vserver);
 }

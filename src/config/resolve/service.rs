@@ -178,6 +178,8 @@ fn settings(
         client_ip_header: client_ip_header.filter(|_| protocol.is_http()),
         server_timeout: object.duration("svr_timeout").unwrap_or(Duration::from_secs(360)),
         connect_timeout: object.duration("connect_timeout").unwrap_or(Duration::from_secs(3)),
+        http2: super::http::http2(cx, object, protocol, false),
+        max_requests: super::http::max_requests(cx, object, protocol),
         tls: super::tls::servers(cx, object, protocol, certificates),
         proxy_protocol: super::tls::proxy_out(cx, object, protocol),
         passive: super::balancing::passive(cx, object, protocol),

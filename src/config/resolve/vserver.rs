@@ -16,7 +16,7 @@ use crate::model::net::Network;
 use crate::model::rule::{Action, Route, Rule};
 use crate::model::service::Protocol;
 use crate::model::tls::Certificate;
-use crate::model::vserver::{Forwarded, Member, Role, Vserver};
+use crate::model::vserver::{Member, Role, Vserver};
 use crate::model::zone::Dns;
 
 /// NetScaler: backups cascade at most ten deep.
@@ -113,12 +113,7 @@ fn vserver(
     if disable_primary_on_down && object.own("backup").is_none() {
         object.wrong(cx.report, "disable_primary_on_down", "needs a `backup`");
     }
-    if object.own("forwarded_for").is_some() && !protocol.is_http() {
-        let why = format!("a vserver of type {} has no headers", protocol.word());
-        object.wrong(cx.report, "forwarded_for", why);
-    }
     let client_timeout = Vserver::default_client_timeout(protocol);
-    let x_forwarded_for = object.bool("forwarded_for").unwrap_or(true) && protocol.is_http();
     let of = Of { protocol, services: &bound, groups: &groups, members: &members, all: &services.services };
     let balancing = balancing::balancing(cx, object, &of);
     let spillover = limits::spillover(cx, object, protocol, &members, &services.services);
@@ -140,7 +135,10 @@ fn vserver(
         down_state_flush: object.bool("down_state_flush").unwrap_or(true),
         trofs_persistence: object.bool("trofs_persistence").unwrap_or(true),
         client_timeout: object.duration("clt_timeout").unwrap_or(client_timeout),
-        forwarded: Forwarded { x_forwarded_for, x_forwarded: false, forwarded: false },
+        forwarded: super::http::forwarded(cx, object, protocol),
+        http2: super::http::http2(cx, object, protocol, protocol == Protocol::Ssl),
+        retry: super::http::retry(cx, object, protocol),
+        comment: object.name("comment"),
         diagnostics: diagnostics(cx, object, protocol),
         tls: super::tls::clients(cx, object, protocol, certificates),
         proxy_protocol: super::tls::proxy_in(cx, object, protocol),

@@ -67,6 +67,8 @@ macro_rules! service_keys {
             aliased("cip_header", &["client_ip_header"], Kind::Name),
             aliased("svr_timeout", &["server_timeout"], Kind::Duration(0, 31_536_000 * SECOND)),
             key("connect_timeout", Kind::Duration(1, 10 * MINUTE)),
+            super::http::HTTP2,
+            super::http::MAX_REQUESTS,
             super::tls::SERVER_TLS,
             super::tls::PROXY_OUT,
             super::balancing::PASSIVE,
@@ -75,7 +77,6 @@ macro_rules! service_keys {
 }
 
 const SERVICE_LATER: &[&str] = &[
-    "max_req",
     "usip",
     "sp",
     "clt_timeout",
@@ -149,7 +150,12 @@ macro_rules! vserver_keys {
             key("down_state_flush", Kind::Bool),
             key("trofs_persistence", Kind::Bool),
             aliased("clt_timeout", &["client_timeout"], Kind::Duration(1, 31_536_000 * SECOND)),
-            key("forwarded_for", Kind::Bool),
+            super::http::FORWARDED_FOR,
+            super::http::X_FORWARDED,
+            super::http::FORWARDED,
+            super::http::HTTP2,
+            super::http::RETRY,
+            super::http::COMMENT,
             key("diagnostics", Kind::OneOf(&[Kind::List(&Kind::Network), Kind::Network])),
             super::tls::CERTIFICATES,
             super::tls::CLIENT_TLS,
@@ -164,7 +170,6 @@ const VSERVER_LATER: &[&str] = &[
     "tos_id",
     "data_length",
     "state",
-    "comment",
     "td",
     "push",
     "listen_policy",

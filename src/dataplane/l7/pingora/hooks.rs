@@ -25,7 +25,7 @@ use pingora_proxy::{FailToProxy, ProxyHttp, Session};
 
 use crate::balance::extract;
 use crate::dataplane::ended::Exchange;
-use crate::dataplane::l7::forward::{ClientField, client_field, is_look_alike};
+use crate::dataplane::l7::forward::{self, About, is_look_alike};
 use crate::dataplane::l7::link::Link;
 use crate::dataplane::l7::policy::{self, Decision, Request, Verdict};
 use crate::dataplane::l7::routed::Routed;
@@ -187,11 +187,16 @@ impl ProxyHttp for Hooks {
         let service = chosen.snapshot.model.service(chosen.choice.service);
         let Some(vserver) = chosen.snapshot.model.vserver_id(&link.vserver) else { return Ok(()) };
         let vserver = chosen.snapshot.model.vserver(vserver);
-        let sent = session.req_header().headers.get_all("x-forwarded-for").iter().filter_map(|v| v.to_str().ok());
-        match client_field(vserver, service, link.client.ip(), sent) {
-            Some(ClientField::Replace { name, value }) => say(request, &name, value)?,
-            Some(ClientField::Append { value }) => say(request, "X-Forwarded-For", value)?,
-            None => {}
+        let asked = session.req_header();
+        let about = About {
+            client: link.client.ip(),
+            port: link.info.local.port(),
+            tls: link.info.is_tls(),
+            host: asked.headers.get("host").and_then(|host| host.to_str().ok()).unwrap_or(""),
+        };
+        let sent = |name| asked.headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
+        for (name, value) in forward::fields(vserver, service, &about, sent) {
+            say(request, &name, value)?;
         }
         request::join_cookies(request)?;
         if !request.headers.contains_key("host") {
