@@ -2,7 +2,7 @@
 //! layer.
 //!
 //! ```text
-//! listen: one socket per VIP ──▶ l4  choose ─▶ connect ─▶ copy
+//! listen: sockets of each VIP ─▶ l4  choose ─▶ connect ─▶ copy; udp: sessions, queries
 //!   follows the snapshot      └▶ l7  head ─▶ policy ─▶ choose ─▶ pingora carries the bytes
 //!                                         member: persistence ─▶ method ─▶ chain
 //! ```
@@ -10,6 +10,7 @@
 mod access;
 mod conn;
 mod connect;
+mod datagram;
 pub mod dns;
 mod ended;
 pub mod l4;

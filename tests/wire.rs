@@ -20,6 +20,8 @@ mod limits;
 mod servers;
 #[path = "wire/tls.rs"]
 mod tls;
+#[path = "wire/udp.rs"]
+mod udp;
 #[path = "wire/whole.rs"]
 mod whole;
 #[path = "wire/world.rs"]

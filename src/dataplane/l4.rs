@@ -4,6 +4,7 @@
 mod aside;
 mod copy;
 mod pipe;
+pub(super) mod udp;
 
 use std::future::poll_fn;
 use std::pin::pin;

@@ -15,10 +15,12 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
+use super::l4::udp;
 use super::{Shared, raised};
 use crate::model::id::Name;
 use crate::snapshot::Snapshot;
 use crate::snapshot::live::{Listening, VserverLive};
+use socket::Transports;
 
 /// How long a socket that could not be bound waits for its next try.
 const RETRY: Duration = Duration::from_secs(2);
@@ -33,8 +35,19 @@ struct Bound {
     /// As configured; port 0 included.
     asked: SocketAddr,
     live: Arc<VserverLive>,
+    transports: Transports,
     /// Ends the accept loop.
     stop: watch::Sender<bool>,
+    /// Ends with it.
+    _datagrams: Option<udp::Server>,
+}
+
+/// A VIP that is to be bound.
+struct Wanted<'a> {
+    name: &'a Name,
+    address: Option<SocketAddr>,
+    transports: Transports,
+    live: &'a Arc<VserverLive>,
 }
 
 /// Binds the current generation, then follows in the background. The receiver tells the newest generation done.
@@ -73,53 +86,57 @@ impl Listeners {
         // Before anything listens that needs them.
         shared.tls.follow(&snapshot.model);
         shared.tls_clients.follow(&snapshot.model);
-        let wanted: Vec<(&Name, Option<SocketAddr>, &Arc<VserverLive>)> = snapshot
+        let wanted: Vec<Wanted<'_>> = snapshot
             .model
             .vservers
             .iter()
             .zip(&snapshot.vservers)
-            .map(|(vserver, entry)| (&vserver.name, vserver.address, &entry.live))
+            .map(|(vserver, entry)| Wanted {
+                name: &vserver.name,
+                address: vserver.address,
+                transports: Transports::of(vserver.protocol),
+                live: &entry.live,
+            })
             .collect();
         // New before old: a changed address is served without a gap.
         let mut in_the_way = Vec::new();
         let mut replaced = Vec::new();
-        for &(name, address, live) in &wanted {
-            let Some(asked) = address else { continue };
-            if self.bound.get(name).is_some_and(|b| b.asked == asked) {
+        for vip in &wanted {
+            let Some(asked) = vip.address else { continue };
+            if self.bound.get(vip.name).is_some_and(|b| b.asked == asked && b.transports == vip.transports) {
                 continue;
             }
-            match socket::bind(asked) {
-                Ok(listener) => replaced.extend(self.serve(shared, name, asked, live, listener)),
-                Err(_) => in_the_way.push((name, asked, live)),
+            match socket::bind(asked, vip.transports) {
+                Ok(listener) => replaced.extend(self.serve(shared, vip, asked, listener)),
+                Err(_) => in_the_way.push((vip, asked)),
             }
         }
+        let still: HashMap<&Name, (SocketAddr, Transports)> =
+            wanted.iter().filter_map(|vip| Some((vip.name, (vip.address?, vip.transports)))).collect();
         let stale: Vec<Name> = self
             .bound
             .iter()
-            .filter(|(name, bound)| {
-                let address = snapshot.model.vserver_id(name).and_then(|id| snapshot.model.vserver(id).address);
-                address != Some(bound.asked)
-            })
+            .filter(|(name, bound)| still.get(name) != Some(&(bound.asked, bound.transports)))
             .map(|(name, _)| Arc::clone(name))
             .collect();
         replaced.extend(stale.iter().filter_map(|name| self.bound.remove(name)));
         let freed = !replaced.is_empty();
         replaced.into_iter().for_each(Bound::close);
-        for &(_, address, live) in &wanted {
-            if address.is_none() {
-                *live.listen.lock() = Listening::None;
-            }
+        for vip in wanted.iter().filter(|vip| vip.address.is_none()) {
+            *vip.live.listen.lock() = Listening::None;
         }
         // Where an old socket stood in the way (two VIPs that changed places), it is gone now.
         let mut failed = false;
-        for (name, asked, live) in in_the_way {
-            match if freed { socket::bind_soon(asked).await } else { socket::bind(asked) } {
-                Ok(listener) => {
-                    self.serve(shared, name, asked, live, listener).into_iter().for_each(Bound::close);
-                }
+        for (vip, asked) in in_the_way {
+            let bound = match freed {
+                true => socket::bind_soon(asked, vip.transports).await,
+                false => socket::bind(asked, vip.transports),
+            };
+            match bound {
+                Ok(listener) => self.serve(shared, vip, asked, listener).into_iter().for_each(Bound::close),
                 Err(error) => {
-                    tracing::warn!(vserver = &**name, %asked, %error, "cannot listen");
-                    *live.listen.lock() = Listening::Failed { error: format!("{asked}: {error}") };
+                    tracing::warn!(vserver = &**vip.name, %asked, %error, "cannot listen");
+                    *vip.live.listen.lock() = Listening::Failed { error: format!("{asked}: {error}") };
                     failed = true;
                 }
             }
@@ -127,20 +144,31 @@ impl Listeners {
         failed
     }
 
-    /// Starts the accept loop; gives back the one it replaces.
+    /// Starts what serves the sockets; gives back the one it replaces.
     fn serve(
         &mut self,
         shared: &Arc<Shared>,
-        name: &Name,
+        vip: &Wanted<'_>,
         asked: SocketAddr,
-        live: &Arc<VserverLive>,
         listener: socket::Listener,
     ) -> Option<Bound> {
+        let Wanted { name, transports, live, .. } = *vip;
         let (stop, stopped) = watch::channel(false);
         *live.listen.lock() = Listening::Bound { address: listener.address, local: socket::is_local(asked.ip()) };
         tracing::info!(vserver = &**name, address = %listener.address, "listening");
-        tokio::spawn(accept::run(Arc::clone(shared), listener.socket, Arc::clone(name), Arc::clone(live), stopped));
-        self.bound.insert(Arc::clone(name), Bound { asked, live: Arc::clone(live), stop })
+        if let Some(stream) = listener.stream {
+            tokio::spawn(accept::run(Arc::clone(shared), stream, Arc::clone(name), Arc::clone(live), stopped));
+        }
+        let datagrams = listener.datagram.and_then(|socket| match udp::Server::start(shared, socket, name, live) {
+            Ok(server) => Some(server),
+            Err(error) => {
+                tracing::error!(vserver = &**name, %error, "cannot serve datagrams");
+                *live.listen.lock() = Listening::Failed { error: format!("{asked}: {error}") };
+                None
+            }
+        });
+        let bound = Bound { asked, transports, live: Arc::clone(live), stop, _datagrams: datagrams };
+        self.bound.insert(Arc::clone(name), bound)
     }
 
     fn close(&mut self) {

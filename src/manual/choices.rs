@@ -67,6 +67,20 @@
 //! | GET or HEAD with a body | 400: two parsers may disagree where it ends |
 //! | HTTP or TCP with nobody to serve | 503, and the connection stays open; TCP is reset |
 //!
+//! ## Datagrams
+//!
+//! | question | what happens here |
+//! |---|---|
+//! | what a session of UDP is | all datagrams of one client address and port at one VIP, until nothing has come from either side for `clt_timeout` (120 s). It is balanced once, counts as a connection (`max_client`, LEASTCONNECTION, the table of connections), and the server sees a port of its own for each |
+//! | a member that is not there (ICMP says so) | the session goes to another member, with the datagram at hand; what was sent before is lost, as datagrams are. It counts as a failed connect |
+//! | sessions in a drain, at a flush | TROFS keeps them; where `down_state_flush` ends connections it ends sessions within a second, and the next datagram of the client is balanced anew |
+//! | too many sessions (65 536 for a VIP; fewer where the limit of open files says so) | the one that no server has answered and that was silent longest makes room; else the one that was silent longest, if for 5 s; else the new client is not served. Forged addresses push out each other, not those who are served |
+//! | nobody to serve a datagram, or all members full | it is dropped and counted as refused; datagrams do not wait in the surge queue |
+//! | queries of a DNS vserver | each is balanced on its own. To the server they go from a few sockets under identifiers drawn anew; only an answer to the question that was asked goes back, under the client's own. A query without an answer within 5 s is forgotten: the resolver asks again |
+//! | the end of the process, or of the VIP | sessions and queries end with their VIP, also where a stop leaves TCP connections time to finish |
+//! | the default monitor of UDP, DNS and ANY | `ping-default`: whether the host is there. Bind a DNS or UDP-ECV monitor to know of the service |
+//! | one address and port | may be a TCP vserver's and a UDP vserver's at once, as DNS and DNS_TCP have it |
+//!
 //! ## Beside NetScaler
 //!
 //! | question | what happens here |

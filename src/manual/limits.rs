@@ -8,7 +8,8 @@
 //!
 //! | asked for | what happens |
 //! |---|---|
-//! | vserver and service types other than HTTP, SSL, TCP, SSL_TCP, SSL_BRIDGE and DNS_TCP: UDP, DNS, … | refused at load |
+//! | vserver and service types FTP, RTSP, SIP, RADIUS, DIAMETER, MYSQL, MSSQL, … | refused at load; SSL, SSL_BRIDGE, SSL_TCP, TCP, UDP, DNS, DNS_TCP and ANY are there beside HTTP |
+//! | protocols other than TCP and UDP through ANY | nothing listens for them |
 //! | TLS below 1.2; choosing ciphers and curves; OCSP, revocation lists; keys under a pass phrase; TLS profiles | refused at load: the suites are those of TLS 1.3 and those of TLS 1.2 with forward secrecy |
 //! | methods other than ROUNDROBIN and LEASTCONNECTION; persistence other than COOKIEINSERT and SOURCEIP; spillover other than HEALTH | refused at load |
 //! | `redirect_url`; listen policies; hash lengths and netmasks of methods; persistence groups and backup persistence | refused at load |

@@ -1,5 +1,7 @@
 //! TCP through the data plane.
 
+#[path = "l4/databases.rs"]
+mod databases;
 #[path = "l4/relay.rs"]
 mod relay;
 

@@ -7,7 +7,7 @@ use crate::config::document::{Node, Path, Place, Table, Value};
 use crate::model::check::{Monitor, MonitorKind};
 use crate::model::dialogue::InlineAction;
 use crate::model::id::{CheckId, MonitorId};
-use crate::model::service::{BoundMonitor, MonitorBinding, ServiceSettings};
+use crate::model::service::{BoundMonitor, MonitorBinding, Protocol, ServiceSettings};
 
 /// `["a"]`, `{ a = 3 }` or `{ a = { weight = 3, state = "DISABLED", passive = true } }`.
 pub fn bound(cx: &mut Context<'_>, object: &Object<'_>, monitors: &[Monitor]) -> Vec<BoundMonitor> {
@@ -83,8 +83,8 @@ pub fn in_force(
     }
     let mut bound = settings.monitors.clone();
     if bound.is_empty() {
-        // Both types of this build run over TCP.
-        bound.extend(cx.names.monitors.id(DEFAULT_MONITOR).map(|id| BoundMonitor::new(MonitorId::from_index(id))));
+        let name = default_monitor(settings.protocol);
+        bound.extend(cx.names.monitors.id(name).map(|id| BoundMonitor::new(MonitorId::from_index(id))));
     }
     let binding = |bound: BoundMonitor| {
         let BoundMonitor { monitor, weight, enabled, passive } = bound;
@@ -99,8 +99,11 @@ pub fn in_force(
     bound.into_iter().filter_map(binding).collect()
 }
 
-/// Bound to services of TCP-like types that name no monitor.
-pub const DEFAULT_MONITOR: &str = "tcp-default";
+/// Bound to a service that names no monitor: NetScaler asks a TCP port to open, and where datagrams are served whether
+/// the host is there.
+pub fn default_monitor(protocol: Protocol) -> &'static str {
+    if protocol.is_datagram() { "ping-default" } else { "tcp-default" }
+}
 
 /// The names of the monitors that a service's or group's table binds, for collecting the names of checks.
 pub fn monitor_names<'d>(table: &'d Table, defaults: Option<&'d Table>) -> Vec<&'d str> {

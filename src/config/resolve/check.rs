@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use super::Context;
 use super::access::AccessLists;
-use super::binding::{DEFAULT_MONITOR, monitor_names};
+use super::binding::{default_monitor, monitor_names};
 use super::dialogue;
 use super::monitor::{bytes, check_schedule, dns_type};
 use super::object::{self, Object};
+use super::service::protocol;
 use crate::config::document::{Node, Path, Place, Table, Value};
 use crate::config::schema::{keys_of_kinds, kind_has_key};
 use crate::config::values;
@@ -58,7 +59,8 @@ pub fn instance_names(document: &Table) -> Vec<(Name, Place)> {
         monitors.sort_unstable();
         monitors.dedup();
         if monitors.is_empty() {
-            monitors.push(DEFAULT_MONITOR);
+            let object = Object::new(table, defaults, Path::Root, place);
+            monitors.push(default_monitor(protocol(&object)));
         }
         names.extend(monitors.into_iter().map(|monitor| (instance_name(service, monitor), place)));
     };

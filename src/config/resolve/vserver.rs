@@ -271,32 +271,36 @@ fn backups(cx: &mut Context<'_>, vservers: &[Vserver]) {
     }
 }
 
-/// One address and port is one listener's.
+/// One address and port is one listener's; TCP and UDP have each their own.
 pub fn addresses(cx: &mut Context<'_>, vservers: &[Vserver], admin: &Admin, dns: &Dns) {
     let places = places(cx, "address");
-    let mut taken: HashMap<SocketAddr, String> = HashMap::new();
-    taken.insert(admin.listen, "the management (`admin.listen`)".into());
+    // By address, and whether it is UDP.
+    let mut taken: HashMap<(SocketAddr, bool), String> = HashMap::new();
+    taken.insert((admin.listen, false), "the management (`admin.listen`)".into());
     for &address in dns.listen.iter().filter(|address| address.port() != 0) {
         if address == admin.listen {
             let place = cx.section_table("dns").and_then(|table| table.get("listen")).map(|node| node.place);
             let why = format!("dns.listen: {address} is the address of the management (`admin.listen`) already");
             cx.report.error(place.unwrap_or_default(), "dns.listen", why);
         }
-        taken.insert(address, "DNS (`dns.listen`)".into());
+        taken.insert((address, false), "DNS (`dns.listen`)".into());
+        taken.insert((address, true), "DNS (`dns.listen`)".into());
     }
     // In the order of the text, so that the second of two is the one reported.
     let mut order: Vec<&Vserver> = vservers.iter().filter(|vserver| vserver.address.is_some()).collect();
     order.sort_by_key(|vserver| places.get(&*vserver.name).copied());
     for vserver in order {
         let Some(address) = vserver.address.filter(|address| address.port() != 0) else { continue };
-        match taken.get(&address) {
+        let transports = [(vserver.protocol.is_stream(), false), (vserver.protocol.is_datagram(), true)];
+        let own = transports.into_iter().filter(|(used, _)| *used).map(|(_, is_udp)| (address, is_udp));
+        match own.clone().find_map(|own| taken.get(&own)) {
             Some(owner) => {
                 let path = format!("{}.{}.address", section_of(vserver), vserver.name);
                 let place = places.get(&*vserver.name).copied().unwrap_or_default();
                 cx.report.error(place, &path, format!("{path}: {address} is the address of {owner} already"));
             }
             None => {
-                taken.insert(address, format!("the vserver `{}`", vserver.name));
+                taken.extend(own.map(|own| (own, format!("the vserver `{}`", vserver.name))));
             }
         }
     }

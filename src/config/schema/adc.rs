@@ -28,9 +28,6 @@ const fn aliased_required(name: &'static str, aliases: &'static [&'static str], 
 }
 
 const PROTOCOLS_LATER: &[&str] = &[
-    "UDP",
-    "DNS",
-    "ANY",
     "FTP",
     "NNTP",
     "RTSP",
@@ -48,8 +45,10 @@ const PROTOCOLS_LATER: &[&str] = &[
     "MQTT",
     "GRPC",
 ];
-pub(super) static PROTOCOLS: Words =
-    Words { known: &["HTTP", "SSL", "TCP", "SSL_TCP", "SSL_BRIDGE", "DNS_TCP"], later: PROTOCOLS_LATER };
+pub(super) static PROTOCOLS: Words = Words {
+    known: &["HTTP", "SSL", "TCP", "SSL_TCP", "SSL_BRIDGE", "UDP", "DNS", "DNS_TCP", "ANY"],
+    later: PROTOCOLS_LATER,
+};
 
 /// Settings of a service, or of a group for its members.
 macro_rules! service_keys {

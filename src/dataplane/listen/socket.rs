@@ -7,19 +7,77 @@ use std::time::Duration;
 use socket2::{Domain, Protocol, Socket, Type};
 use tokio::net::TcpListener;
 
+use crate::model::service;
+
 /// Connections that wait to be accepted.
 const BACKLOG: i32 = 4096;
 
+/// Datagrams that wait while a batch is passed on. Bytes.
+const RECEIVE_BUFFER: usize = 4 << 20;
+
+/// Tries for a port that is free for both transports, where 0 was asked.
+const TRIES: usize = 32;
+
+/// What a VIP listens on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Transports {
+    pub stream: bool,
+    pub datagram: bool,
+}
+
 pub(super) struct Listener {
-    pub socket: TcpListener,
+    pub stream: Option<TcpListener>,
+    /// Not blocking.
+    pub datagram: Option<UdpSocket>,
     /// With the real port.
     pub address: SocketAddr,
 }
 
 /// Binds and listens. IP_FREEBIND: the address need not be on this machine (yet).
-pub(super) fn bind(asked: SocketAddr) -> io::Result<Listener> {
-    let socket = Socket::new(Domain::for_address(asked), Type::STREAM, Some(Protocol::TCP))?;
+pub(super) fn bind(asked: SocketAddr, transports: Transports) -> io::Result<Listener> {
+    let mut tries = if asked.port() == 0 { TRIES } else { 1 };
+    loop {
+        let mut listener = Listener { stream: None, datagram: None, address: asked };
+        if transports.stream {
+            let stream = stream(asked)?;
+            listener.address = stream.local_addr()?;
+            listener.stream = Some(stream);
+        }
+        tries -= 1;
+        match transports.datagram.then(|| datagram(listener.address)).transpose() {
+            Ok(datagram) => {
+                if let Some(socket) = &datagram {
+                    listener.address = socket.local_addr()?;
+                }
+                listener.datagram = datagram;
+                return Ok(listener);
+            }
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse && tries > 0 => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+fn stream(asked: SocketAddr) -> io::Result<TcpListener> {
+    let socket = open(asked, Type::STREAM, Protocol::TCP)?;
     socket.set_reuse_address(true)?;
+    // Inherited by the connections that are accepted.
+    socket.set_tcp_nodelay(true)?;
+    socket.bind(&asked.into())?;
+    socket.listen(BACKLOG)?;
+    TcpListener::from_std(socket.into())
+}
+
+fn datagram(asked: SocketAddr) -> io::Result<UdpSocket> {
+    let socket = open(asked, Type::DGRAM, Protocol::UDP)?;
+    // As much as the system allows.
+    let _ = socket.set_recv_buffer_size(RECEIVE_BUFFER);
+    socket.bind(&asked.into())?;
+    Ok(socket.into())
+}
+
+fn open(asked: SocketAddr, kind: Type, protocol: Protocol) -> io::Result<Socket> {
+    let socket = Socket::new(Domain::for_address(asked), kind, Some(protocol))?;
     match asked {
         SocketAddr::V4(_) => socket.set_freebind_v4(true)?,
         SocketAddr::V6(_) => {
@@ -28,29 +86,31 @@ pub(super) fn bind(asked: SocketAddr) -> io::Result<Listener> {
             socket.set_only_v6(true)?;
         }
     }
-    // Inherited by the connections that are accepted.
-    socket.set_tcp_nodelay(true)?;
     socket.set_nonblocking(true)?;
-    socket.bind(&asked.into())?;
-    socket.listen(BACKLOG)?;
-    let socket = TcpListener::from_std(socket.into())?;
-    let address = socket.local_addr()?;
-    Ok(Listener { socket, address })
+    Ok(socket)
 }
 
 /// [`bind`], where the socket that holds the address is about to be closed by its accept loop.
-pub(super) async fn bind_soon(asked: SocketAddr) -> io::Result<Listener> {
-    let mut last = bind(asked);
+pub(super) async fn bind_soon(asked: SocketAddr, transports: Transports) -> io::Result<Listener> {
+    let mut last = bind(asked, transports);
     for _ in 0..20 {
         match &last {
             Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
                 tokio::time::sleep(Duration::from_millis(5)).await;
-                last = bind(asked);
+                last = bind(asked, transports);
             }
             _ => break,
         }
     }
     last
+}
+
+// === impl Transports ===
+
+impl Transports {
+    pub fn of(protocol: service::Protocol) -> Transports {
+        Transports { stream: protocol.is_stream(), datagram: protocol.is_datagram() }
+    }
 }
 
 /// Whether the address is on this machine.

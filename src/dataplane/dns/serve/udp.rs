@@ -8,8 +8,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use super::batch::{self, Batch};
+use super::batch::Batch;
 use super::{Entropy, Shared};
+use crate::dataplane::datagram::tell_destination;
 use crate::dataplane::dns::answer::{Scratch, Transport, answer_with};
 
 /// Readers of one socket at most; fewer where there are fewer cores.
@@ -31,7 +32,7 @@ impl Server {
     pub fn start(shared: &Arc<Shared>, socket: UdpSocket, any: bool) -> io::Result<Server> {
         socket.set_read_timeout(Some(LOOK))?;
         if any {
-            batch::tell_destination(&socket)?;
+            tell_destination(&socket)?;
         }
         let mut server =
             Server { socket: Arc::new(socket), stop: Arc::new(AtomicBool::new(false)), readers: Vec::new() };
