@@ -29,9 +29,12 @@ use std::time::{Duration, Instant};
 use tokio::net::TcpStream;
 use tokio::sync::{Notify, Semaphore, mpsc, watch};
 
+use crate::balance::passive::Outcome;
 use crate::model::event::Observation;
+use crate::model::id::Name;
 use crate::model::time::{Tick, micros};
 use crate::snapshot::Cell;
+use crate::snapshot::live::ServiceLive;
 use member::Plane;
 
 /// Client connections of the process at most; fewer where the limit of open files says so.
@@ -191,6 +194,15 @@ impl Shared {
     /// Monotonic time, as the one writer tells it.
     pub fn now(&self) -> Tick {
         Tick(micros(self.origin.elapsed()))
+    }
+
+    /// Tells a service how work on it went; see [`ServiceLive::outcome`].
+    pub fn judge(&self, service: &Name, live: &ServiceLive, outcome: Outcome) {
+        let now = self.now();
+        if let Some(ejection) = live.outcome(now, outcome) {
+            let seconds = ejection.until.since(now).as_secs();
+            tracing::warn!(service = &**service, seconds, times = ejection.times, "ejected: it failed real traffic");
+        }
     }
 
     pub fn is_draining(&self) -> bool {

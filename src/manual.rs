@@ -13,12 +13,14 @@
 //! - [`records`]: how DNS answers follow scenarios
 //! - [`config`]: the file, reload, save, and what is refused
 //! - [`operations`]: the state directory, the journal, stopping, upgrading, when the disk fails
+//! - [`methods`]: how a member is chosen for a client: methods, weights, orders, splits, passive health
 //! - [`limits`]: what this build does not do, and what it says instead
 
 pub mod choices;
 pub mod config;
 pub mod first_steps;
 pub mod limits;
+pub mod methods;
 pub mod monitors;
 pub mod netscaler;
 pub mod operations;

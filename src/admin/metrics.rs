@@ -89,8 +89,19 @@ fn services(look: &World<'_>, page: &mut Page) {
     for ((service, _), entry) in all() {
         family.sample(&[("service", &service.name)], f64::from(entry.live.active.load(Relaxed)));
     }
+    let mut family =
+        page.gauge("bascule_service_ejected", "1 while passive health keeps new clients from the service.");
+    for ((service, _), entry) in all() {
+        family.sample(
+            &[("service", &service.name)],
+            f64::from(u8::from(entry.live.ejector.ejected(look.now.tick).is_some())),
+        );
+    }
     type Read = fn(&crate::snapshot::live::ServiceLive) -> u64;
-    let counters: [(&'static str, &'static str, Read); 4] = [
+    let counters: [(&'static str, &'static str, Read); 5] = [
+        ("bascule_service_ejections_total", "Ejections of the service by passive health.", |l| {
+            l.ejector.ejections_total.load(Relaxed)
+        }),
         ("bascule_service_requests_total", "Requests (HTTP) or connections (TCP) given to the service.", |l| {
             l.requests_total.load(Relaxed)
         }),

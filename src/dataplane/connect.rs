@@ -12,6 +12,7 @@ use tokio::io::AsyncWriteExt;
 use super::conn::{ClientInfo, Stream};
 use super::seldom::Seldom;
 use super::{Shared, proxy, tls};
+use crate::balance::passive::Outcome;
 use crate::model::ending::Reason;
 use crate::model::service::Service;
 
@@ -52,13 +53,23 @@ pub(crate) async fn connect(
     let connected = tokio::time::timeout(limit, all).await.unwrap_or_else(|_| {
         Err(CannotConnect { reason: Reason::ConnectTimeout, why: format!("no answer within {limit:?}") })
     });
-    if let Err(CannotConnect { reason: reason @ (Reason::NoSourcePort | Reason::NoDescriptor), why }) = &connected {
-        // Ours, and worth more than a line for each request: something is to be done about it.
-        static TOLD: Seldom = Seldom::new();
-        if let Some(left_out) = TOLD.due(shared.now()) {
-            let (reason, service) = (reason.word(), &*service.name);
-            tracing::warn!(reason, service, %address, why, left_out, "nothing left to connect with");
+    match &connected {
+        Err(CannotConnect { reason: reason @ (Reason::NoSourcePort | Reason::NoDescriptor), why }) => {
+            // Ours, and worth more than a line for each request: something is to be done about it.
+            static TOLD: Seldom = Seldom::new();
+            if let Some(left_out) = TOLD.due(shared.now()) {
+                let (reason, service) = (reason.word(), &*service.name);
+                tracing::warn!(reason, service, %address, why, left_out, "nothing left to connect with");
+            }
         }
+        // Passive health.
+        Err(_) => {
+            let snapshot = shared.plane.cell.load();
+            if let Some(id) = snapshot.model.service_id(&service.name) {
+                shared.judge(&service.name, &snapshot.services[id.index()].live, Outcome::ConnectFailed);
+            }
+        }
+        Ok(_) => {}
     }
     connected
 }

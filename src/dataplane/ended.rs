@@ -21,6 +21,7 @@ use line::Line;
 
 use super::Shared;
 use super::member::Acquired;
+use crate::balance::passive::Outcome;
 use crate::model::LogFormat;
 use crate::model::ending::{Ending, Phase, Reason, Who};
 use crate::model::id::Name;
@@ -161,6 +162,10 @@ impl Exchange {
         self.queued += *waited;
         let member = &snapshot.vservers[choice.serving.index()].members[choice.position as usize];
         self.released();
+        if self.connected.is_some() && self.first_byte.load(Relaxed) == 0 {
+            // It was reached, failed, and another one gets the request.
+            self.judge(Outcome::Reset);
+        }
         member.requests_total.fetch_add(1, Relaxed);
         member.active.fetch_add(1, Relaxed);
         self.conn.entry.set_member(Arc::clone(member));
@@ -316,10 +321,35 @@ impl Exchange {
         {
             member.live.answers.count(status);
         }
+        if let Some(outcome) = self.outcome(ending, status) {
+            self.judge(outcome);
+        }
         if self.head.is_some() {
             self.measure(now);
         }
         self.tell(ending, status, now);
+    }
+
+    /// How it went, as far as the member is to be judged by it; `None`: it never was reached, or not heard to the end
+    /// for a reason of our own or the client's.
+    fn outcome(&self, ending: Ending, status: u16) -> Option<Outcome> {
+        let connected = self.connected?;
+        if let Some(first) = self.time_of(&self.first_byte) {
+            let asked = self.time_of(&self.sent).unwrap_or(connected);
+            let after = first.saturating_duration_since(asked);
+            return Some(Outcome::FirstByte { after, status: (status > 0).then_some(status) });
+        }
+        match ending.reason {
+            Reason::ResetBeforeHead | Reason::BadAnswer | Reason::AnswerTimeout => Some(Outcome::Reset),
+            Reason::Done => Some(Outcome::Connected),
+            _ => None,
+        }
+    }
+
+    fn judge(&self, outcome: Outcome) {
+        if let Some(member) = &self.member {
+            self.conn.shared.judge(&member.service, &member.live, outcome);
+        }
     }
 
     /// Puts the times into the histograms of the vserver that was asked, the one that served, the service and the

@@ -54,6 +54,10 @@
 //! | all members full (`max_client`) or out of reach | the next members, then the vservers of the chain; nobody waits in a queue |
 //! | `vs:NAME.admin` and `.fault` | of a vserver that cannot serve by its own members: `.admin` if it is disabled, or if every member that is not UP was taken out (OFS, TROFS, TROFS_DOWN); `.fault` if one is DOWN that nobody touched, if it has no members, or if it is held down with members UP |
 //!
+//! | LEASTCONNECTION and LEASTREQUEST | the same figure: work on the service over all vservers, by whichever it came |
+//! | startup round robin | none: a member that came UP is given its share at once, or grows into it (`slow_start`) |
+//! | a lower order whose members are all full | its clients wait, spill or are refused; the next order is for members that are down, ejected or out of reach |
+//!
 //! ## Connections
 //!
 //! | question | what happens here |

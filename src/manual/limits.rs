@@ -11,8 +11,11 @@
 //! | vserver and service types FTP, RTSP, SIP, RADIUS, DIAMETER, MYSQL, MSSQL, … | refused at load; SSL, SSL_BRIDGE, SSL_TCP, TCP, UDP, DNS, DNS_TCP and ANY are there beside HTTP |
 //! | protocols other than TCP and UDP through ANY | nothing listens for them |
 //! | TLS below 1.2; choosing ciphers and curves; OCSP, revocation lists; keys under a pass phrase; TLS profiles | refused at load: the suites are those of TLS 1.3 and those of TLS 1.2 with forward secrecy |
-//! | methods other than ROUNDROBIN and LEASTCONNECTION; persistence other than COOKIEINSERT and SOURCEIP; spillover other than HEALTH | refused at load |
-//! | `redirect_url`; listen policies; hash lengths and netmasks of methods; persistence groups and backup persistence | refused at load |
+//! | the methods USER_TOKEN, LRTM and AUDITLOGHASH; persistence other than COOKIEINSERT and SOURCEIP; spillover other than HEALTH | refused at load |
+//! | `redirect_url`; listen policies; persistence groups and backup persistence | refused at load |
+//! | members of a service group that come from DNS (`autoscale`, SRV records) | refused at load. A *server* may have a host name, whose address is followed |
+//! | a split moved by one value in the REST interface | 501 as for every object; change FILE and reload, or PUT /api/v1/config |
+//! | startup round robin after a change (`new_service_request`) | refused at load; `slow_start` is there |
 //! | features other than LB and GSLB as switches (content switching, rewriting and answering are rules and always on); compression, cache, … | refused at load |
 //! | `max_req`, `usip`, `cka`, `cmp`, TCP and HTTP profiles of services | refused at load |
 //! | HTTP/2 from clients or to servers | a client that begins it without having asked gets 505; HTTP/1.0 and 1.1 are served, upgrades such as WebSocket pass |

@@ -18,7 +18,6 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 
-use crate::balance::passive::{Ejection, Outcome};
 use crate::balance::persistence::sealed::CookieKey;
 use crate::model::ending::Reason;
 use crate::model::id::Name;
@@ -362,40 +361,6 @@ impl ServiceLive {
 
     pub fn set_load(&self, load: Option<u32>) {
         self.load.store(load.map_or(0, |load| u64::from(load) + 1), Ordering::Relaxed);
-    }
-
-    /// Bytes of a client that went to the service, by one read or datagram.
-    pub fn count_in(&self, bytes: u64) {
-        self.bytes_in_total.fetch_add(bytes, Ordering::Relaxed);
-        self.packets_in_total.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// Bytes of the service that went to a client, by one read or datagram.
-    pub fn count_out(&self, bytes: u64) {
-        self.bytes_out_total.fetch_add(bytes, Ordering::Relaxed);
-        self.packets_out_total.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// Both directions together, over the last 14 s.
-    pub fn bits_per_second(&self, now: Tick) -> u64 {
-        let bytes = self.bytes_in_total.load(Ordering::Relaxed) + self.bytes_out_total.load(Ordering::Relaxed);
-        self.bytes.per_second(now, bytes).saturating_mul(8)
-    }
-
-    /// Over the last 14 s.
-    pub fn packets_per_second(&self, now: Tick) -> u64 {
-        let packets = self.packets_in_total.load(Ordering::Relaxed) + self.packets_out_total.load(Ordering::Relaxed);
-        self.packets.per_second(now, packets)
-    }
-
-    /// Told by whoever carried work to this service: how it went, as far as the service is to be judged by it. Feeds the
-    /// time to the first byte and passive health. Costs two loads where nothing fails and nothing is watched. `Some`:
-    /// with this outcome the service is ejected; worth a line in the log.
-    pub fn outcome(&self, now: Tick, outcome: Outcome) -> Option<Ejection> {
-        if let Outcome::FirstByte { after, .. } = outcome {
-            self.first_byte.take(after);
-        }
-        self.ejector.take(now, outcome)
     }
 
     /// Opens one transaction; it ends when the guard is dropped.

@@ -6,6 +6,8 @@ mod balance;
 mod drain;
 #[path = "l7/http2.rs"]
 mod http2;
+#[path = "l7/methods.rs"]
+mod methods;
 #[path = "l7/protocol.rs"]
 mod protocol;
 #[path = "l7/rules.rs"]

@@ -55,6 +55,12 @@ dto! {
         pub requests_total: u64,
         /// Since start.
         pub connect_failures_total: u64,
+        /// `ejected` while passive health keeps it out of the choice of new clients; null otherwise.
+        pub passive: Option<String>,
+        /// Time left of the ejection, in whole seconds.
+        pub ejected_for: Option<String>,
+        /// Since start.
+        pub ejections_total: u64,
         /// From clients, since start.
         pub bytes_in_total: u64,
         /// To clients, since start.
@@ -188,6 +194,8 @@ impl ServiceDto {
         let live = entry.map(|e| &e.live);
         let total = |f: fn(&crate::snapshot::live::ServiceLive) -> u64| live.map_or(0, |l| f(l));
         let address = entry.and_then(|e| e.address);
+        let now = world.now.tick;
+        let ejected = live.and_then(|l| l.ejector.ejected(now)).map(|(_, until)| until.since(now));
         let resolved = address.is_some() || matches!(service.host, Host::Ip(_));
         ServiceDto {
             name: text(&service.name),
@@ -215,6 +223,9 @@ impl ServiceDto {
             forced_by: NoteDto::find(world, Kind::Service, &service.name, Slot::Force),
             requests_total: total(|l| l.requests_total.load(Relaxed)),
             connect_failures_total: total(|l| l.connect_failures_total.load(Relaxed)),
+            passive: ejected.map(|_| text("ejected")),
+            ejected_for: ejected.map(|left| format!("{}s", left.as_secs())),
+            ejections_total: total(|l| l.ejector.ejections_total.load(Relaxed)),
             bytes_in_total: total(|l| l.bytes_in_total.load(Relaxed)),
             bytes_out_total: total(|l| l.bytes_out_total.load(Relaxed)),
             times: live.map(|l| TimesDto::all(&l.measured)).unwrap_or_default(),

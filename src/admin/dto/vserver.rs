@@ -192,13 +192,20 @@ impl VserverMemberDto {
             ServiceState::Trofs => Some("draining: persistent clients only"),
             ServiceState::TrofsDown => Some("draining, and its monitors say down"),
         };
+        // A snapshot of another model says nothing of these positions.
+        let same = std::sync::Arc::ptr_eq(&world.snapshot.model, world.model) && view.state == ServiceState::Up;
+        let held_back = same.then(|| {
+            let left_out = world.snapshot.left_out(vserver, world.now.tick);
+            world.snapshot.standing(vserver, at as u32, &left_out, world.now.tick)
+        });
+        let held_back = held_back.flatten().map(|why| why.to_string());
         VserverMemberDto {
             service: text(&world.model.service(member.service).name),
             weight: member.weight,
             state: text(view.state.word()),
             active: live.map_or(view.active, |l| l.active.load(Relaxed)),
-            eligible: view.state == ServiceState::Up,
-            why_not: why_not.map(text),
+            eligible: view.state == ServiceState::Up && held_back.is_none(),
+            why_not: why_not.map(text).or(held_back),
             requests_total: counted.map_or(0, |c| c.requests_total.load(Relaxed)),
             times: counted.map(|c| TimesDto::all(&c.measured)).unwrap_or_default(),
         }

@@ -39,6 +39,13 @@ pub(super) fn service(service: &ServiceDto, now: &str, whole: bool) -> String {
     if let Some(forced) = &service.forced {
         out += &format!("\tForced: {}\tWithout the force: {}\n", forced.to_uppercase(), long_word(&service.real));
     }
+    if let (Some(passive), Some(left)) = (&service.passive, &service.ejected_for) {
+        out += &format!(
+            "\tPassive Health: {} for {left}\tEjections: {}\n",
+            passive.to_uppercase(),
+            service.ejections_total
+        );
+    }
     for (what, note) in [("Disabled", &service.disabled_by), ("Forced", &service.forced_by)] {
         if let Some(note) = note {
             out += &note_line(what, &note.actor, &note.since, note.reason.as_deref(), note.expires.as_deref());
@@ -291,7 +298,7 @@ mod tests {
             "disabled_by": {
                 "actor": "admin:local", "since": "2026-11-29T22:50:17Z", "reason": "patch", "expires": null,
             },
-            "forced_by": null, "requests_total": 0, "connect_failures_total": 0, "bytes_in_total": 0,
+            "forced_by": null, "requests_total": 0, "connect_failures_total": 0, "passive": null, "ejected_for": null, "ejections_total": 0, "bytes_in_total": 0,
             "bytes_out_total": 0, "times": [],
         }))
         .unwrap();

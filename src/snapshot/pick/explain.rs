@@ -9,6 +9,7 @@ use crate::model::id::{Name, VserverId};
 use crate::model::state::ServiceState;
 use crate::model::time::Tick;
 use crate::snapshot::Snapshot;
+use crate::snapshot::chooser::Tier;
 use crate::snapshot::live::ServiceLive;
 
 /// One member in a choice.
@@ -86,6 +87,31 @@ impl Snapshot {
             why: self.why(id, ask, position, picked, &left_out),
         });
         (picked, considered.collect())
+    }
+
+    /// Why the member at this position gets no new client, whoever asks; `None`: it gets some. `left_out`: see
+    /// [`left_out`](Self::left_out).
+    pub fn standing(&self, id: VserverId, position: u32, left_out: &[u32], now: Tick) -> Option<Why> {
+        let (vserver, chooser) = (self.model.vserver(id), &self.vservers[id.index()].chooser);
+        let member = vserver.members[position as usize];
+        let entry = &self.services[member.service.index()];
+        let serves = |tier: &&Tier| tier.whole.positions.iter().any(|p| !left_out.contains(p));
+        let serving = chooser.tiers.iter().find(serves).map(|tier| tier.order);
+        let has_share = |group: Option<u16>| {
+            let at = group.map_or(usize::MAX, usize::from);
+            vserver.balancing.split.is_empty() || vserver.balancing.split.get(at).is_some_and(|&share| share > 0)
+        };
+        match serving {
+            _ if entry.state != ServiceState::Up => Some(Why::State(entry.state)),
+            _ if entry.address.is_none() => Some(Why::NoAddress),
+            _ if member.weight == 0 => Some(Why::NoWeight),
+            _ if !has_share(member.group) => Some(Why::NoShare),
+            _ if left_out.contains(&position) => {
+                Some(Why::Ejected { until: entry.live.ejector.ejected(now).map_or(now, |(_, until)| until) })
+            }
+            Some(serving) if member.order > serving => Some(Why::Order { order: member.order, serving }),
+            _ => None,
+        }
     }
 
     fn why(&self, id: VserverId, ask: &Ask<'_>, position: u32, picked: Option<Picked>, left_out: &[u32]) -> Why {

@@ -24,6 +24,7 @@ use pingora_http::{RequestHeader, ResponseHeader};
 use pingora_proxy::{FailToProxy, ProxyHttp, Session};
 
 use crate::balance::extract;
+use crate::balance::passive::Outcome;
 use crate::dataplane::ended::Exchange;
 use crate::dataplane::l7::forward::{self, About, is_look_alike};
 use crate::dataplane::l7::link::Link;
@@ -304,7 +305,12 @@ impl ProxyHttp for Hooks {
 
     fn fail_to_connect(&self, _: &mut Session, _: &HttpPeer, ctx: &mut Ctx, mut error: Box<Error>) -> Box<Error> {
         if let Some(chosen) = &ctx.chosen {
-            chosen.serving.live().connect_failures_total.fetch_add(1, Ordering::Relaxed);
+            let (service, live) = (chosen.serving.service(), chosen.serving.live());
+            live.connect_failures_total.fetch_add(1, Ordering::Relaxed);
+            // A connection for an upgrade is made by ourselves, and judged there.
+            if let Some(link) = ctx.link.as_ref().filter(|_| !ctx.upgrade) {
+                link.shared.judge(service, live, Outcome::ConnectFailed);
+            }
         }
         ctx.pass_over();
         // Until another is reached: that none is left to be tried says less.
