@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! listen: sockets of each VIP ─▶ l4  choose ─▶ connect ─▶ copy; udp: sessions, queries
-//!   follows the snapshot      └▶ l7  head ─▶ policy ─▶ choose ─▶ pingora carries the bytes
+//!   follows the snapshot      └▶ l7  head ─▶ policy ─▶ choose ─▶ the relay (or pingora) carries the bytes
 //!                                         member: persistence ─▶ method ─▶ chain
 //! ```
 
@@ -62,6 +62,8 @@ pub(crate) struct Shared {
     pub plane: Plane,
     pub l7: l7::Engine,
     pub mirrors: l7::Mirrors,
+    pub relay: Arc<l7::Relay>,
+    pub carrier: l7::Carrier,
     /// True from the stop signal on: no new connections, no keep-alive.
     pub drain: watch::Receiver<bool>,
     /// True once the limit of the drain is over: everything ends.
@@ -100,6 +102,15 @@ impl Dataplane {
         Dataplane::start_at(cell, observations, Instant::now(), PathBuf::new()).await
     }
 
+    /// [`start`](Self::start), with the engine that HTTP connections are given to at first.
+    pub async fn start_with(
+        cell: Arc<Cell>,
+        observations: mpsc::Sender<Observation>,
+        carrier: l7::Carrier,
+    ) -> Dataplane {
+        Dataplane::start_all(cell, observations, Instant::now(), PathBuf::new(), carrier).await
+    }
+
     /// [`start`](Self::start), with the moment at which the clock of the one writer shows zero, so that both mean the
     /// same by a tick; and the folder that the name of the access log is relative to.
     pub async fn start_at(
@@ -108,14 +119,27 @@ impl Dataplane {
         origin: Instant,
         folder: PathBuf,
     ) -> Dataplane {
+        Dataplane::start_all(cell, observations, origin, folder, l7::Carrier::default()).await
+    }
+
+    async fn start_all(
+        cell: Arc<Cell>,
+        observations: mpsc::Sender<Observation>,
+        origin: Instant,
+        folder: PathBuf,
+        carrier: l7::Carrier,
+    ) -> Dataplane {
         let (drain, drain_seen) = watch::channel(false);
         let (kill, kill_seen) = watch::channel(false);
         let budget = Budget::of(open_files_max());
         l4::set_most_pipes(budget.pipes);
         let shared = Arc::new(Shared {
             plane: Plane { cell, observations },
-            l7: l7::Engine::new(budget.pooled),
+            // The rare request gets a quarter of the idle connections to servers.
+            l7: l7::Engine::new(budget.pooled.div_ceil(4)),
             mirrors: l7::Mirrors::default(),
+            relay: l7::Relay::new(budget.pooled - budget.pooled.div_ceil(4)),
+            carrier,
             drain: drain_seen,
             kill: kill_seen,
             connections: Arc::new(Semaphore::new(budget.connections)),

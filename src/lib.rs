@@ -31,7 +31,7 @@
 //! | | [`balance`] | choosing a member, persistence, choosing records | model |
 //! | | [`config`] | text ⇄ model: load with every problem at once, render, diff | model |
 //! | L2 seam | [`snapshot`] | what traffic reads: build, one cell, live counters, zones | model, balance |
-//! | L3 edges | [`dataplane`] | listeners, TCP relay, HTTP through pingora, DNS | model, balance, snapshot |
+//! | L3 edges | [`dataplane`] | listeners, TCP, HTTP by two engines, DNS | model, balance, snapshot |
 //! | | [`probe`] | one sample of a check against a real socket; the runner | model |
 //! | | [`files`] | texts on disk: configurations, zone files, event scripts | model, config |
 //! | L4 writer | [`control`] | the one writer: commands, reactor, store, journal | model, machine, config, files, snapshot, probe |

@@ -7,7 +7,8 @@ use regex::{Regex, RegexBuilder};
 
 use crate::model::Model;
 use crate::model::id::{CriterionId, RuleId, VserverId};
-use crate::model::rule::{Action, CriterionTest, Edit, Phase, TextTest};
+use crate::model::rule::{Action, CriterionTest, Edit, Phase, Route, TextTest};
+use crate::model::vserver::Role;
 
 /// Bytes that one compiled expression may take.
 const REGEX_SIZE_MAX_BYTES: usize = 1 << 20;
@@ -22,6 +23,19 @@ pub struct Routing {
     paths: HashMap<(RuleId, usize), Regex>,
     /// By `CriterionId`.
     regexes: Vec<Option<Regex>>,
+    /// By `VserverId`.
+    reach: Vec<Reach>,
+}
+
+/// What a request may meet that is addressed to a vserver, there or at one that it is handed to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reach {
+    /// A service that is spoken to in HTTP/2.
+    pub http2: bool,
+    /// A rule, or content switching.
+    pub rules: bool,
+    /// A rule that mirrors.
+    pub mirrors: bool,
 }
 
 // === impl Routing ===
@@ -50,7 +64,7 @@ impl Routing {
             of_vserver.sort_by_key(|id: &RuleId| (model.rules[id.index()].priority, id.index()));
         }
         let regexes = model.criteria.iter().map(|c| text_test(&c.test).and_then(compile)).collect();
-        Routing { rules, answer_rules, paths, regexes }
+        Routing { rules, answer_rules, paths, regexes, reach: reach(model) }
     }
 
     /// Of the request phase.
@@ -68,11 +82,53 @@ impl Routing {
         self.paths.get(&(rule, nth))
     }
 
+    /// What a request of this vserver may meet.
+    pub fn reach(&self, vserver: VserverId) -> Reach {
+        self.reach.get(vserver.index()).copied().unwrap_or_default()
+    }
+
     /// `None` where the criterion has no regular expression (or one that does not compile, which the configuration
     /// refuses).
     pub fn regex_of(&self, criterion: CriterionId) -> Option<&Regex> {
         self.regexes.get(criterion.index())?.as_ref()
     }
+}
+
+/// Of its own members and those of its chain, then of whatever it hands to, step by step.
+fn reach(model: &Model) -> Vec<Reach> {
+    let mut all: Vec<Reach> = (0..model.vservers.len()).map(|i| own(model, VserverId::from_index(i))).collect();
+    let mut next: Vec<(usize, usize)> = Vec::new();
+    for (i, vserver) in model.vservers.iter().enumerate() {
+        if let Role::Cs { targets, .. } = &vserver.role {
+            next.extend(targets.iter().map(|target| (i, target.index())));
+        }
+    }
+    for rule in &model.rules {
+        let at = rule.vserver.index();
+        all[at].rules = true;
+        match rule.action {
+            Action::Mirror { .. } => all[at].mirrors = true,
+            Action::Route(Route::Vserver(to)) => next.push((at, to.index())),
+            _ => {}
+        }
+    }
+    let mut changed = true;
+    while std::mem::take(&mut changed) {
+        for &(from, to) in &next {
+            let (before, there) = (all[from], all[to]);
+            all[from].http2 |= there.http2;
+            all[from].mirrors |= there.mirrors;
+            changed |= all[from] != before;
+        }
+    }
+    all
+}
+
+fn own(model: &Model, id: VserverId) -> Reach {
+    let mut chain = std::iter::once(id).chain(model.backup_chain(id));
+    let http2 = chain.any(|id| model.vserver(id).members.iter().any(|m| model.service(m.service).settings.http2));
+    let rules = matches!(model.vserver(id).role, Role::Cs { .. });
+    Reach { http2, rules, mirrors: false }
 }
 
 fn text_test(test: &CriterionTest) -> Option<&TextTest> {

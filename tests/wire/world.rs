@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bascule::dataplane::Dataplane;
+use bascule::dataplane::l7::Carrier;
 use bascule::model::Model;
 use bascule::model::event::Observation;
 use bascule::model::id::{Name, ServiceId, VserverId};
@@ -111,12 +112,17 @@ impl World {
     }
 
     pub async fn of(model: Model) -> World {
+        World::through(model, carrier()).await
+    }
+
+    /// Through one of the two engines.
+    pub async fn through(model: Model, carrier: Carrier) -> World {
         let published = Arc::new(model.clone());
         let mut registry = Registry::default();
         let first = snapshot(1, &published, &HashMap::new(), &[], &mut registry, None);
         let cell = Cell::new(first);
         let (observations, observed) = mpsc::channel(64);
-        let plane = Some(Dataplane::start(Arc::clone(&cell), observations).await);
+        let plane = Some(Dataplane::start_with(Arc::clone(&cell), observations, carrier).await);
         World { model, states: HashMap::new(), out: vec![], registry, cell, plane, observed, generation: 1, published }
     }
 
@@ -168,6 +174,15 @@ impl World {
     pub fn vserver(&mut self, name: &str) -> &mut Vserver {
         let id = self.model.vserver_id(name).unwrap();
         &mut self.model.vservers[id.index()]
+    }
+}
+
+/// The engine that all tests of HTTP go through: as users have it, unless `BASCULE_TEST_CARRIER` says `pingora`.
+fn carrier() -> Carrier {
+    match std::env::var("BASCULE_TEST_CARRIER").as_deref() {
+        Ok("pingora") => Carrier::Pingora,
+        Ok(other) => panic!("BASCULE_TEST_CARRIER={other}: only pingora can be asked for"),
+        Err(_) => Carrier::Relay,
     }
 }
 

@@ -2,6 +2,8 @@
 
 use super::head::Refusal;
 use crate::dataplane::ended::REQUEST_ID;
+use crate::dataplane::member::{Answer, Refused};
+use crate::model::id::Name;
 
 /// The reason phrase of a status that we send.
 pub fn reason(status: u16) -> &'static str {
@@ -20,6 +22,42 @@ pub(super) const ALLOW: &str = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
 /// `400 Bad Request: two Hosts` and a line end; then the id.
 pub(super) fn refusal_body(Refusal { status, why }: Refusal, id: &str) -> String {
     format!("{status} {}: {why}\nid: {id}\n", reason(status))
+}
+
+/// An answer that no server gave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Page {
+    pub status: u16,
+    pub fields: Vec<(Name, Name)>,
+    /// `None`: a short text that says the status, and the id of the request.
+    pub body: Option<Vec<u8>>,
+}
+
+// === impl Page ===
+
+impl Page {
+    /// A short text that says the status.
+    pub fn error(status: u16) -> Page {
+        let fields = [("Content-Type", "text/plain; charset=utf-8"), ("Cache-Control", "no-store")];
+        let fields = fields.map(|(name, value)| (Name::from(name), Name::from(value))).to_vec();
+        Page { status, fields, body: None }
+    }
+
+    pub fn redirect(status: u16, location: String) -> Page {
+        Page { status, fields: vec![("Location".into(), location.into())], body: Some(Vec::new()) }
+    }
+
+    /// What is told to a request for `target` that gets no member; `None`: a reset.
+    pub fn refused(refused: &Refused, target: &str) -> Option<Page> {
+        let status = refused.status()?;
+        Some(match &refused.answer {
+            Answer::Redirect(_) => Page::redirect(status, refused.location(target).unwrap_or_default()),
+            Answer::TooManyRequests { retry_after_s } => {
+                Page { status, fields: vec![("Retry-After".into(), retry_after_s.to_string().into())], body: None }
+            }
+            Answer::Unavailable | Answer::Reset => Page::error(status),
+        })
+    }
 }
 
 /// A whole answer to a head that was refused. The connection closes after it.

@@ -73,7 +73,7 @@ impl Serving {
     }
 
     /// Resolves when this work must end (`downStateFlush`). Owns what it waits on.
-    pub fn flushed(&self) -> impl Future<Output = Reason> + Send + 'static {
+    pub fn flushed(&self) -> impl Future<Output = Reason> + Send + Sync + 'static {
         let (mut service, mut vserver) = (self.service_flush.clone(), self.vserver_flush.clone());
         async move {
             let flush = tokio::select! {

@@ -47,7 +47,8 @@ async fn a_member_that_cannot_be_reached_costs_no_request_whatever_its_method() 
     let b = Server::http("b").await;
     let plan =
         Plan::default().service("a", Http, nobody().await).service("b", Http, b.at).vserver("web", Http, &["a", "b"]);
-    let world = World::start(plan.with(|v| v.balancing.method = Method::RoundRobin)).await;
+    let plan = plan.with(|v| v.balancing.method = Method::RoundRobin).with(|v| v.retry.budget_percent = 100);
+    let world = World::start(plan).await;
     for _ in 0..4 {
         assert_eq!(body(&get(world.vip("web"), "/", "").await), "b");
         let post = "POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 5\r\n\r\nhello";
@@ -80,7 +81,8 @@ async fn a_server_that_dies_before_it_answers_costs_no_idempotent_request() {
     })
     .await;
     let b = Server::http("b").await;
-    let world = World::start(two(&dying, &b).with(|v| v.balancing.method = Method::RoundRobin)).await;
+    let plan = two(&dying, &b).with(|v| v.balancing.method = Method::RoundRobin);
+    let world = World::start(plan.with(|v| v.retry.budget_percent = 100)).await;
     for _ in 0..4 {
         assert_eq!(body(&get(world.vip("web"), "/", "").await), "b");
     }
