@@ -2,7 +2,8 @@
 //!
 //! When servers fail, every request that is tried again is one more for those that are left. So retries may be a percentage
 //! of the requests of the last [`WINDOW_S`] seconds, and [`FLOOR_PER_S`] a second in any case, so that a vserver with
-//! little traffic still gets over a single failure. Counted in slots of a second, by atomics: no lock, and what two
+//! little traffic still gets over a single failure. A request that no server has had yet (the connect failed) is no more
+//! load, and does not draw on it. Counted in slots of a second, by atomics: no lock, and what two
 //! threads do at once is at most a retry too many.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};

@@ -10,6 +10,8 @@ mod http2;
 mod methods;
 #[path = "l7/protocol.rs"]
 mod protocol;
+#[path = "l7/retry.rs"]
+mod retry;
 #[path = "l7/rules.rs"]
 mod rules;
 #[path = "l7/strict.rs"]

@@ -5,10 +5,11 @@
 //! what an error looks like ([`pages`](super::pages)).
 
 mod connection;
+mod dial;
 mod hooks;
 mod http2;
 mod io;
-mod upgrade;
+mod peer;
 
 use std::sync::Arc;
 
@@ -28,6 +29,7 @@ const TRIES_MAX: usize = 64;
 
 pub(crate) struct Engine {
     proxy: Arc<HttpProxy<Hooks>>,
+    prepared: peer::Prepared,
 }
 
 // === impl Engine ===
@@ -41,7 +43,11 @@ impl Engine {
             threads: 1,
             ..ServerConf::default()
         };
-        Engine { proxy: Arc::new(http_proxy(&Arc::new(conf), Hooks)) }
+        Engine { proxy: Arc::new(http_proxy(&Arc::new(conf), Hooks)), prepared: peer::Prepared::default() }
+    }
+
+    fn prepared(&self) -> &peer::Prepared {
+        &self.prepared
     }
 
     /// Answers the streams of one HTTP/2 connection until it ends.

@@ -8,6 +8,8 @@ mod conformance;
 mod ends;
 #[path = "http2/raw.rs"]
 pub mod raw;
+#[path = "http2/servers.rs"]
+mod servers;
 
 use std::time::Duration;
 

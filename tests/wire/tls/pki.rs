@@ -100,6 +100,12 @@ impl Issued {
         PrivateKeyDer::from_pem_slice(self.key.as_bytes()).unwrap()
     }
 
+    /// A server that speaks these versions.
+    pub fn server_of(&self, versions: &[&'static SupportedProtocolVersion]) -> Arc<ServerConfig> {
+        let builder = ServerConfig::builder_with_provider(provider()).with_protocol_versions(versions).unwrap();
+        Arc::new(builder.with_no_client_auth().with_single_cert(self.certs(), self.key()).unwrap())
+    }
+
     /// A server that shows this certificate, and asks for one where `clients` says whose.
     pub fn server(&self, clients: Option<&Authority>) -> Arc<ServerConfig> {
         let builder = ServerConfig::builder_with_provider(provider()).with_protocol_versions(BOTH).unwrap();

@@ -10,6 +10,7 @@ mod ctx;
 mod edit;
 mod grpc;
 mod request;
+mod retry;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -19,7 +20,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use pingora_core::protocols::Digest;
 use pingora_core::upstreams::peer::HttpPeer;
-use pingora_error::{Error, ErrorSource, ErrorType, Result};
+use pingora_error::{Error, ErrorType, Result};
 use pingora_http::{RequestHeader, ResponseHeader};
 use pingora_proxy::{FailToProxy, ProxyHttp, Session};
 
@@ -28,17 +29,17 @@ use crate::balance::passive::Outcome;
 use crate::dataplane::ended::Exchange;
 use crate::dataplane::l7::forward::{self, About, is_look_alike};
 use crate::dataplane::l7::link::Link;
+use crate::dataplane::l7::pingora::{dial, peer};
 use crate::dataplane::l7::policy::{self, Decision, Request, Verdict};
 use crate::dataplane::l7::routed::Routed;
 use crate::dataplane::l7::sticky;
-use crate::dataplane::member::{Wanted, admit, learn};
+use crate::dataplane::member::{admit, learn};
 use crate::model::ending::{Ending, Phase, Reason, Who};
 use crate::model::id::{Name, VserverId};
+use crate::model::tls::TlsVersion;
 use crate::snapshot::Snapshot;
-use ctx::{Ctx, Head, Reach, values, wanted};
+use ctx::{Ctx, Head, values, wanted};
 
-/// Failures after the request was sent, of one request, that are tried again.
-const RESENDS_MAX: u32 = 2;
 /// Interim answers (1xx) to one request at most: real servers send a few, and nothing else bounds them.
 const INTERIM_MAX: u32 = 100;
 
@@ -96,6 +97,7 @@ impl ProxyHttp for Hooks {
         let knows_interim = session.req_header().version != http::Version::HTTP_10;
         session.as_downstream_mut().set_ignore_info_resp(!knows_interim);
         ctx.step(Exchange::head);
+        live.retry.request(link.shared.now());
         let admitted = {
             let value = values(session, &link);
             admit(&snapshot, vserver, &wanted(&link, &value, None, &[]))
@@ -152,8 +154,12 @@ impl ProxyHttp for Hooks {
         }
         ctx.step(Exchange::calling);
         let chosen = ctx.chosen.as_ref().expect("chosen above");
+        let link = ctx.link()?;
         let host = session.req_header().headers.get("host").and_then(|host| host.to_str().ok());
-        Ok(Box::new(chosen.peer(&ctx.link()?, host, ctx.upgrade)))
+        match peer::peer(link.shared.l7.prepared(), &link, chosen, host, ctx.upgrade) {
+            Ok(peer) => Ok(Box::new(peer)),
+            Err(why) => Err(Error::explain(ErrorType::InvalidCert, why).into_up()),
+        }
     }
 
     async fn connected_to_upstream(
@@ -162,9 +168,19 @@ impl ProxyHttp for Hooks {
         reused: bool,
         _peer: &HttpPeer,
         _fd: std::os::fd::RawFd,
-        _digest: Option<&Digest>,
+        digest: Option<&Digest>,
         ctx: &mut Ctx,
     ) -> Result<()> {
+        if let Some(chosen) = &ctx.chosen {
+            let settings = &chosen.snapshot.model.service(chosen.choice.service).settings;
+            ctx.last_of_connection = dial::asked(digest) == settings.max_requests;
+            let spoken = digest.and_then(|digest| digest.ssl_digest.as_ref()).map(|ssl| &*ssl.version);
+            if settings.tls.as_ref().is_some_and(|tls| tls.min_version == TlsVersion::V1_3)
+                && !spoken.is_some_and(|version| version.contains("1_3") || version.contains("1.3"))
+            {
+                return Err(Error::explain(ErrorType::TLSHandshakeFailure, "an old version of TLS").into_up());
+            }
+        }
         if ctx.reached() {
             ctx.ended = None;
             ctx.step(|e| if reused { e.reused() } else { e.connected(None) });
@@ -200,6 +216,9 @@ impl ProxyHttp for Hooks {
             say(request, &name, value)?;
         }
         request::join_cookies(request)?;
+        if ctx.last_of_connection && request.version != http::Version::HTTP_2 {
+            request.insert_header("Connection", "close")?;
+        }
         if !request.headers.contains_key("host") {
             // HTTP/1.0 needs none, but goes on as HTTP/1.1.
             request.insert_header("Host", chosen.choice.address.to_string())?;
@@ -315,7 +334,7 @@ impl ProxyHttp for Hooks {
         ctx.pass_over();
         // Until another is reached: that none is left to be tried says less.
         ctx.ended = Some(answer::ended_by(Some(&error), Phase::Connect));
-        error.set_retry(ctx.may_try_again() && self.another(ctx));
+        error.set_retry(retry::on_another(ctx));
         error
     }
 
@@ -330,28 +349,10 @@ impl ProxyHttp for Hooks {
         if !ctx.reached {
             // Nothing was sent, whatever the method.
             ctx.pass_over();
-            error.set_retry(ctx.may_try_again() && self.another(ctx));
+            error.set_retry(retry::on_another(ctx));
             return error;
         }
-        let repeatable = session.req_header().method.is_idempotent()
-            && !session.as_ref().retry_buffer_truncated()
-            && session.response_written().is_none()
-            && !ctx.upgrade;
-        let broken = matches!(
-            error.etype(),
-            ErrorType::ConnectionClosed | ErrorType::ReadError | ErrorType::WriteError | ErrorType::ConnectError
-        ) && *error.esource() == ErrorSource::Upstream;
-        if !repeatable || ctx.resends >= RESENDS_MAX || !ctx.may_try_again() {
-            error.set_retry(false);
-        } else if reused {
-            // The server closed an idle connection as we took it: its fault only if a fresh one fails too.
-            error.retry.decide_reuse(true);
-        } else if broken {
-            ctx.pass_over();
-            error.set_retry(self.another(ctx));
-        } else {
-            error.set_retry(false);
-        }
+        retry::after_connect(session, &mut error, ctx, reused);
         if error.retry() {
             ctx.resends += 1;
             ctx.ended = ctx.exchange.as_ref().map(|exchange| answer::ended_by(Some(&error), exchange.phase()));
@@ -402,19 +403,6 @@ impl ProxyHttp for Hooks {
 
     fn suppress_proxy_warn_log(&self, _: &Session, _: &Ctx, _: &Error, _: pingora_proxy::ProxyWarnLogContext) -> bool {
         true
-    }
-}
-
-// === impl Hooks ===
-
-impl Hooks {
-    /// Whether there is anybody left to try, so that the status of the last failure is kept where there is not.
-    fn another(&self, ctx: &Ctx) -> bool {
-        let Some(link) = &ctx.link else { return false };
-        let snapshot = link.shared.plane.cell.load();
-        let wanted = Wanted { dry: true, ..wanted(link, &|_| None, ctx.routed.as_ref(), &ctx.tried) };
-        let entry = ctx.routed.as_ref().map_or(&link.vserver, |routed| &routed.vserver);
-        snapshot.model.vserver_id(entry).is_some_and(|id| policy::choose(&snapshot, id, &wanted).is_ok())
     }
 }
 

@@ -7,6 +7,7 @@ use pingora_http::ResponseHeader;
 use pingora_proxy::Session;
 
 use super::grpc;
+use crate::dataplane::connect;
 use crate::dataplane::ended::REQUEST_ID;
 use crate::dataplane::l7::head::Refusal;
 use crate::dataplane::l7::link::Link;
@@ -151,11 +152,18 @@ pub(super) fn ended_by(error: Option<&Error>, phase: Phase) -> Ending {
 
 fn who_and_why(error: Option<&Error>, phase: Phase) -> (Who, Reason) {
     use ErrorType::{
-        ConnectTimedout, HTTPStatus, InternalError, InvalidCert, InvalidHTTPHeader, ReadTimedout, TLSHandshakeFailure,
-        TLSHandshakeTimedout, WriteTimedout,
+        ConnectError, ConnectTimedout, HTTPStatus, InternalError, InvalidCert, InvalidHTTPHeader, ReadTimedout,
+        TLSHandshakeFailure, TLSHandshakeTimedout, WriteTimedout,
     };
     let Some(error) = error else { return (Who::Server, Reason::Done) };
+    let io = error.root_cause().downcast_ref::<std::io::Error>();
     match (error.esource(), error.etype()) {
+        (ErrorSource::Upstream, ConnectError) if phase == Phase::Connect && io.is_some() => {
+            match io.map_or(Reason::ConnectFailed, connect::reason) {
+                reason @ (Reason::NoSourcePort | Reason::NoDescriptor) => (Who::Appliance, reason),
+                reason => (Who::Server, reason),
+            }
+        }
         (ErrorSource::Upstream, ConnectTimedout) => (Who::Server, Reason::ConnectTimeout),
         (ErrorSource::Upstream, TLSHandshakeFailure | TLSHandshakeTimedout | InvalidCert) => {
             (Who::Server, Reason::ServerTlsFailed)

@@ -1,11 +1,9 @@
 //! What is known of a request while pingora carries it, and who serves it.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use pingora_core::upstreams::peer::HttpPeer;
 use pingora_error::{Error, ErrorType};
 use pingora_proxy::Session;
 
@@ -13,19 +11,15 @@ use super::answer::Told;
 use crate::balance::extract;
 use crate::dataplane::ended::{Exchange, REQUEST_ID};
 use crate::dataplane::l7::link::Link;
-use crate::dataplane::l7::pingora::upgrade::Own;
 use crate::dataplane::l7::routed::Routed;
 use crate::dataplane::member::{Acquired, Admitted, Refused, Wanted, acquire};
-use crate::dataplane::tls;
 use crate::model::balancing::Extract;
 use crate::model::ending::Ending;
 use crate::model::id::Name;
 use crate::snapshot::Snapshot;
 
 /// Time that all tries of one request may take together before the next one is not begun.
-const TRIES_BUDGET: Duration = Duration::from_secs(30);
-/// Idle connections to servers are closed after this, or after the service's time-out where that is shorter.
-const POOLED_MAX: Duration = Duration::from_secs(60);
+pub(super) const TRIES_BUDGET: Duration = Duration::from_secs(30);
 
 pub(in crate::dataplane::l7::pingora) struct Ctx {
     /// Set by the first hook.
@@ -50,12 +44,8 @@ pub(in crate::dataplane::l7::pingora) struct Ctx {
     /// Interim answers (1xx) of the server so far.
     pub interim: u32,
     pub upgrade: bool,
-}
-
-/// How to reach who serves it.
-pub(in crate::dataplane::l7::pingora) trait Reach {
-    /// `host`: whom the request asks for.
-    fn peer(&self, link: &Arc<Link>, host: Option<&str>, upgrade: bool) -> HttpPeer;
+    /// The service's `max_requests` are over with this one.
+    pub last_of_connection: bool,
 }
 
 // === impl Ctx ===
@@ -76,6 +66,7 @@ impl Ctx {
             resends: 0,
             interim: 0,
             upgrade: false,
+            last_of_connection: false,
         }
     }
 
@@ -207,55 +198,4 @@ impl extract::Parts for Head<'_> {
     fn client(&self) -> IpAddr {
         self.client
     }
-}
-
-// === impl Reach ===
-
-impl Reach for Acquired {
-    fn peer(&self, link: &Arc<Link>, host: Option<&str>, upgrade: bool) -> HttpPeer {
-        let service = self.snapshot.model.service(self.choice.service);
-        let settings = &service.settings;
-        // An address, never a name: this cannot fail or block.
-        let mut peer = HttpPeer::new(self.choice.address, false, String::new());
-        let options = &mut peer.options;
-        options.connection_timeout = Some(settings.connect_timeout);
-        options.total_connection_timeout = Some(settings.connect_timeout);
-        let idle = settings.server_idle();
-        options.read_timeout = idle;
-        options.write_timeout = idle;
-        options.idle_timeout = Some(idle.unwrap_or(POOLED_MAX).min(POOLED_MAX));
-        if upgrade || settings.proxy_protocol.is_some() {
-            // Of use to nobody else.
-            options.idle_timeout = Some(Duration::from_secs(1));
-        }
-        let mut hasher = DefaultHasher::new();
-        group(self, upgrade, &mut hasher);
-        if settings.tls.is_some() {
-            tls::server_name(service, self.choice.address, host).hash(&mut hasher);
-            link.shared.tls_clients.stamp(&service.name).hash(&mut hasher);
-        }
-        if settings.proxy_protocol.is_some() {
-            (link.info.client, link.info.accepted_at).hash(&mut hasher);
-        }
-        if upgrade || settings.tls.is_some() || settings.proxy_protocol.is_some() {
-            let own = Own {
-                link: Arc::clone(link),
-                snapshot: Arc::clone(&self.snapshot),
-                service: self.choice.service,
-                host: host.map(str::to_owned),
-                upgrade,
-            };
-            options.custom_l4 = Some(own.connector());
-        }
-        peer.group_key = hasher.finish();
-        peer
-    }
-}
-
-/// Pooled connections are shared by requests with the same key only: the same service, and no flush in between; the same
-/// name where TLS is spoken, and the same client where a header names it.
-fn group(chosen: &Acquired, upgrade: bool, hasher: &mut DefaultHasher) {
-    chosen.serving.service().hash(hasher);
-    chosen.serving.live().flush.borrow().hash(hasher);
-    upgrade.hash(hasher);
 }
