@@ -1,6 +1,8 @@
 //! Real sockets on loopback, one module for each edge of the appliance.
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "peers of a test may block")]
 
+#[path = "wire/clients.rs"]
+mod clients;
 #[path = "wire/dns.rs"]
 mod dns;
 #[path = "wire/probe.rs"]

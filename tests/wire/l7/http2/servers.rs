@@ -283,9 +283,9 @@ async fn a_connection_carries_as_many_requests_as_the_service_says() {
     .await;
     let world = World::start(super::one(&server).with_service(|s| s.settings.max_requests = 3)).await;
     let client = Client::connect(world.vip("web")).await;
-    for nth in 1..=9 {
+    for nth in 1..=9usize {
         assert_eq!(client.get("/").await.text(), "a");
-        assert_eq!(connections.load(Ordering::SeqCst), (nth + 2) / 3, "{nth}");
+        assert_eq!(connections.load(Ordering::SeqCst), nth.div_ceil(3), "{nth}");
     }
 }
 

@@ -1,7 +1,10 @@
 //! Writing answers: our own, and the last touches to a server's.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use http::Version;
+use pingora_core::protocols::http::ServerSession;
 use pingora_error::{Error, ErrorSource, ErrorType, Result};
 use pingora_http::ResponseHeader;
 use pingora_proxy::Session;
@@ -15,6 +18,9 @@ use crate::dataplane::l7::pages;
 use crate::dataplane::member::{Answer, Refused};
 use crate::model::ending::{Ending, Phase, Reason, Who};
 use crate::model::id::Name;
+
+/// How long the rest of a body is read on after an answer of ours.
+const DRAIN: Duration = Duration::from_secs(2);
 
 /// Fields that say who this request is and how it went.
 pub(super) type Told = Vec<(&'static str, String)>;
@@ -95,9 +101,18 @@ pub(super) async fn own(
         session.set_keepalive(None);
     }
     let silent = bodiless || body.is_empty() || session.req_header().method == http::Method::HEAD;
-    session.write_response_header(Box::new(head), silent).await?;
+    match session.as_downstream_mut() {
+        // The engine would end the stream by an empty frame of its own, which makes trailers no trailers.
+        ServerSession::H2(stream) if silent => stream.write_response_header(Box::new(head), true)?,
+        _ => session.write_response_header(Box::new(head), silent).await?,
+    }
     if !silent {
         session.write_response_body(Some(body), true).await?;
+    }
+    if session.is_http2() {
+        // A stream that is dropped with a body unread is reset, which some clients take for the whole answer.
+        session.set_total_drain_timeout(Some(DRAIN));
+        let _ = session.as_downstream_mut().drain_request_body().await;
     }
     Ok(true)
 }
