@@ -49,7 +49,7 @@ pub fn run(command: Command) -> ExitCode {
         Command::Simulate { config, events } => rehearse::simulate(&config, &events),
         Command::Replay { state_dir } => rehearse::replay(&state_dir),
         Command::Explain { what: ExplainWhat::Dns(args) } => explain::dns(&args),
-        Command::Explain { what: ExplainWhat::Request(_) } => absent("explain request", "`explain dns` is there"),
+        Command::Explain { what: ExplainWhat::Request(args) } => explain::request(&args),
         Command::Passwd => passwd::run(),
         Command::Token => absent("token", "use HTTP Basic with a user of [admin.user.NAME]"),
         Command::DemoBackend(args) => demo_backend(args),

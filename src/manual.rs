@@ -12,12 +12,14 @@
 //! - [`pairs`]: two data centres, their signals and their four scenarios
 //! - [`records`]: how DNS answers follow scenarios
 //! - [`config`]: the file, reload, save, and what is refused
+//! - [`endings`]: how requests and connections end, times, the access log, who is connected
 //! - [`operations`]: the state directory, the journal, stopping, upgrading, when the disk fails
 //! - [`methods`]: how a member is chosen for a client: methods, weights, orders, splits, passive health
 //! - [`limits`]: what this build does not do, and what it says instead
 
 pub mod choices;
 pub mod config;
+pub mod endings;
 pub mod first_steps;
 pub mod limits;
 pub mod methods;

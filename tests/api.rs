@@ -7,6 +7,8 @@ mod acts;
 mod appliance;
 #[path = "api/events.rs"]
 mod events;
+#[path = "api/figures.rs"]
+mod figures;
 #[path = "api/reads.rs"]
 mod reads;
 #[path = "api/shell.rs"]

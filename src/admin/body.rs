@@ -21,7 +21,6 @@ pub(crate) const CONFIG_MAX: usize = 8 << 20;
 pub(crate) const ACT_MAX: usize = 64 << 10;
 /// For the whole body.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
-/// A reason is shown on one line.
 const REASON_MAX: usize = 1_000;
 
 /// A key of a body or of a query.
@@ -39,6 +38,8 @@ pub(crate) enum FieldKind {
     /// true or false; `YES` and `NO` in any case.
     Flag,
     Text,
+    /// A list of texts.
+    Texts,
     /// A duration from now, or an RFC 3339 time.
     Expiry,
     /// `true`, or a duration.
@@ -129,7 +130,6 @@ impl Fields {
         Ok(Fields(map))
     }
 
-    /// Absent and null are the same.
     fn get(&self, name: &str) -> Option<&Value> {
         self.0.get(name).filter(|v| !v.is_null())
     }
@@ -137,6 +137,12 @@ impl Fields {
     pub fn text(&self, name: &str) -> Result<Option<&str>, Problem> {
         let Some(value) = self.get(name) else { return Ok(None) };
         value.as_str().map(Some).ok_or_else(|| wrong(name, value, "a text"))
+    }
+
+    pub fn texts(&self, name: &str) -> Result<Vec<&str>, Problem> {
+        let Some(value) = self.get(name) else { return Ok(Vec::new()) };
+        let texts = value.as_array().and_then(|items| items.iter().map(Value::as_str).collect());
+        texts.ok_or_else(|| wrong(name, value, "a list of texts"))
     }
 
     pub fn flag(&self, name: &str) -> Result<Option<bool>, Problem> {

@@ -109,6 +109,7 @@ fn field_schema(field: &Field) -> Value {
         FieldKind::Duration => json!({ "type": ["string", "number"], "examples": ["30s", 30] }),
         FieldKind::Flag => json!({ "type": ["boolean", "string"], "examples": [true, "YES"] }),
         FieldKind::Text => json!({ "type": "string" }),
+        FieldKind::Texts => json!({ "type": "array", "items": { "type": "string" } }),
         FieldKind::Expiry => json!({ "type": ["string", "number"], "examples": ["2h", "2026-11-29T22:00:00Z"] }),
         FieldKind::Wait => json!({ "type": ["boolean", "string", "number"], "examples": [true, "60s"] }),
         FieldKind::Integer => json!({ "type": "integer", "minimum": 0 }),

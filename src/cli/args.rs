@@ -142,8 +142,7 @@ pub struct ShellArgs {
 pub enum ExplainWhat {
     /// Why a DNS query is answered as it is.
     Dns(ExplainDnsArgs),
-    /// Why a request goes where it goes (not available in this build).
-    #[command(disable_help_flag = true)]
+    /// Why a request goes where it goes: rules, members, the one chosen. Asking counts and moves nothing.
     Request(ExplainRequestArgs),
 }
 
@@ -169,8 +168,31 @@ pub struct ExplainDnsArgs {
 
 #[derive(Clone, Debug, Args)]
 pub struct ExplainRequestArgs {
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
-    pub rest: Vec<String>,
+    /// The vserver that is addressed.
+    #[arg(long, value_name = "NAME")]
+    pub vserver: String,
+    /// The path, with query.
+    #[arg(long, default_value = "/")]
+    pub path: String,
+    #[arg(long, default_value = "GET")]
+    pub method: String,
+    /// The Host field.
+    #[arg(long)]
+    pub host: Option<String>,
+    /// The client's address, with or without a port. Default 127.0.0.1.
+    #[arg(long, value_name = "IP")]
+    pub client: Option<String>,
+    /// A field; may be repeated.
+    #[arg(long, value_name = "NAME: VALUE")]
+    pub header: Vec<String>,
+    /// The name of its TLS handshake.
+    #[arg(long, value_name = "NAME")]
+    pub server_name: Option<String>,
+    /// Print REST's JSON.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub target: Target,
 }
 
 /// Which appliance.

@@ -1,10 +1,11 @@
-//! `bascule explain dns`: asks the running appliance.
+//! `bascule explain`: asks the running appliance.
 
 use std::process::ExitCode;
 
-use serde_json::Value;
+use reqwest::Method;
+use serde_json::{Value, json};
 
-use super::args::ExplainDnsArgs;
+use super::args::{ExplainDnsArgs, ExplainRequestArgs};
 use super::client::{Client, runtime};
 use super::{fail, say};
 use crate::admin::dto::path_segment;
@@ -26,6 +27,76 @@ pub(super) fn dns(args: &ExplainDnsArgs) -> ExitCode {
         Err(error) => return fail(&format!("explain dns: {error}")),
     }
     ExitCode::SUCCESS
+}
+
+pub(super) fn request(args: &ExplainRequestArgs) -> ExitCode {
+    let body = json!({
+        "vserver": args.vserver, "path": args.path, "method": args.method, "host": args.host, "client": args.client,
+        "headers": args.header, "server_name": args.server_name,
+    });
+    let answer =
+        Client::find(&args.target).and_then(|client| Ok((client, runtime()?))).and_then(|(client, runtime)| {
+            let call = client.call(Method::POST, "/api/v1/explain/request", Some(&body));
+            runtime.block_on(call).map_err(|e| e.to_string())
+        });
+    match answer {
+        Ok(answer) if args.json => say(&format!("{answer:#}")),
+        Ok(answer) => say(request_told(&answer).trim_end()),
+        Err(error) => return fail(&format!("explain request: {error}")),
+    }
+    ExitCode::SUCCESS
+}
+
+/// Rules with their terms, the verdict, the chain, the members, who serves.
+fn request_told(answer: &Value) -> String {
+    let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let list = |value: &Value, key: &str| value.get(key).and_then(Value::as_array).cloned().unwrap_or_default();
+    let mut out = format!("vserver {}\n", text(answer, "vserver"));
+    for limit in list(answer, "limits") {
+        out += &format!("  limit {}: not tried, as that would count\n", limit.as_str().unwrap_or_default());
+    }
+    for rule in list(answer, "rules") {
+        let acted = if rule["acted"] == true { ", acts" } else { "" };
+        out +=
+            &format!("  rule {} of {}: {}{acted}\n", text(&rule, "rule"), text(&rule, "vserver"), text(&rule, "value"));
+        for group in list(&rule, "groups") {
+            let terms = group.as_array().into_iter().flatten();
+            let terms: Vec<String> = terms.map(|t| format!("{} is {}", text(t, "term"), text(t, "value"))).collect();
+            out += &format!("    {}\n", if terms.is_empty() { "always".into() } else { terms.join(", ") });
+        }
+    }
+    out += &format!("verdict: {} by {}\n", text(answer, "verdict"), text(answer, "balanced_by"));
+    for link in list(answer, "chain") {
+        out += &format!(
+            "  {} is {}, new clients: {}\n",
+            text(&link, "vserver"),
+            text(&link, "state"),
+            text(&link, "new_clients")
+        );
+    }
+    for member in list(answer, "candidates") {
+        let (service, state) = (text(&member, "service"), text(&member, "state"));
+        out += &format!(
+            "  {service} {state} weight {} active {}: {}\n",
+            member["weight"],
+            member["active"],
+            text(&member, "why")
+        );
+    }
+    match answer.get("chosen").filter(|chosen| chosen.is_object()) {
+        Some(chosen) => {
+            let how = if chosen["persistent"] == true { ", by persistence" } else { "" };
+            out += &format!(
+                "served by {} ({}) of {}{how}\n",
+                text(chosen, "service"),
+                text(chosen, "address"),
+                text(chosen, "by")
+            );
+        }
+        None if answer["refused"].is_string() => out += &format!("refused: {}\n", text(answer, "refused")),
+        None => {}
+    }
+    out
 }
 
 /// The question, each step with what it left and why, the answer.

@@ -12,8 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use arc_swap::ArcSwapOption;
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock};
 
 use crate::model::{AccessTo, Log, LogFormat, Model};
 use crate::snapshot::Snapshot;
@@ -31,7 +30,8 @@ pub(crate) struct AccessLog {
     on: AtomicBool,
     /// The bits of [`Errors`].
     errors: AtomicU64,
-    writer: ArcSwapOption<Writer>,
+    /// Written at a new configuration only.
+    writer: RwLock<Option<Writer>>,
     followed: Mutex<Option<Arc<Model>>>,
 }
 
@@ -59,7 +59,7 @@ impl AccessLog {
             boot: now_s(),
             on: AtomicBool::new(false),
             errors: AtomicU64::new(0),
-            writer: ArcSwapOption::empty(),
+            writer: RwLock::default(),
             followed: Mutex::default(),
         }
     }
@@ -84,7 +84,7 @@ impl AccessLog {
         // The writer before ends when the last line that was on its way is written.
         let writer = sink.and_then(|sink| Writer::start(sink, *format, Arc::clone(live)));
         self.on.store(writer.is_some(), Ordering::Relaxed);
-        self.writer.store(writer.map(Arc::new));
+        *self.writer.write() = writer;
     }
 
     /// Whether a line is wanted at all.
@@ -94,7 +94,7 @@ impl AccessLog {
 
     /// Takes a line that `write` makes, or drops it where the queue is full.
     pub fn line(&self, write: impl FnOnce(LogFormat, &mut Vec<u8>)) {
-        let writer = self.writer.load();
+        let writer = self.writer.read();
         let Some(writer) = &*writer else { return };
         let mut line = Vec::with_capacity(384);
         write(writer.format, &mut line);
@@ -236,7 +236,7 @@ mod tests {
         let sink = Box::new(move || Ok(Box::new(Stuck(stuck.take().unwrap())) as Box<dyn Write + Send>));
         let log = AccessLog::new(PathBuf::new());
         let writer = Writer::start(sink, LogFormat::Text, Arc::clone(&live));
-        log.writer.store(writer.map(Arc::new));
+        *log.writer.write() = writer;
         // A line bigger than the buffer goes straight to the sink, which is stuck.
         for _ in 0..QUEUE_LINES + 100 {
             log.line(|_, line| line.resize(70_000, b'x'));

@@ -9,35 +9,25 @@
 //! once. One that is dropped before counts too, under the reason its connection was cut for. A step costs one reading of
 //! the clock; nothing is locked, and nothing is allocated while nobody reads the text of a request.
 
+mod conn;
 mod line;
+mod told;
 
-use std::fmt;
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-use line::Line;
+pub(crate) use conn::Conn;
 
-use super::Shared;
 use super::member::Acquired;
 use crate::balance::passive::Outcome;
-use crate::model::LogFormat;
 use crate::model::ending::{Ending, Phase, Reason, Who};
 use crate::model::id::Name;
-use crate::model::vserver::Vserver;
-use crate::snapshot::live::{Connection, Interval, Measured, MemberLive, VserverLive};
+use crate::snapshot::live::{Interval, Measured, MemberLive};
 
 /// The field of our own answers, and of answers to clients that are told how they came about, that names the request as
 /// the log does.
 pub(crate) const REQUEST_ID: &str = "X-Request-Id";
-
-/// An open client connection and what its requests are counted on. Shared by all that belongs to it; the connection
-/// stands in the table until the last of them is gone.
-pub(crate) struct Conn {
-    pub shared: Arc<Shared>,
-    pub entry: Arc<Connection>,
-}
 
 /// One request (HTTP), or one connection (L4).
 #[derive(Debug)]
@@ -71,41 +61,6 @@ struct Text {
     method: String,
     host: String,
     path: String,
-}
-
-// === impl Conn ===
-
-impl Conn {
-    /// Enters a connection that was just accepted into the table.
-    pub fn open(
-        shared: &Arc<Shared>,
-        peer: SocketAddr,
-        vserver: &Name,
-        live: &Arc<VserverLive>,
-        since: Instant,
-    ) -> Arc<Conn> {
-        let table = &shared.plane.cell.load().connections;
-        let entry = table.enter(peer, Arc::clone(vserver), Arc::clone(live), since);
-        Arc::new(Conn { shared: Arc::clone(shared), entry })
-    }
-
-    /// It ends while no request is under way, for a reason that is to be known: a handshake that failed, an idle
-    /// time-out. Not for a client that simply closes.
-    pub fn ended(self: &Arc<Conn>, who: Who, phase: Phase, reason: Reason) {
-        Exchange::begin(self, self.entry.since).finish(Ending::new(who, phase, reason), 0);
-    }
-
-    /// The handshake with the client is over.
-    pub fn secured(&self, handshake: Duration) {
-        self.entry.set_tls();
-        self.entry.live.measured.record(Interval::ClientTls, handshake);
-    }
-}
-
-impl fmt::Debug for Conn {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Conn").field("entry", &self.entry.id).finish_non_exhaustive()
-    }
 }
 
 // === impl Exchange ===
@@ -384,102 +339,6 @@ impl Exchange {
         ];
         intervals.into_iter().filter_map(|(interval, time)| time.map(|time| (interval, time)))
     }
-
-    /// The line in the access log; without one, a failure that is not the client's in the log of the process.
-    fn tell(&self, ending: Ending, status: u16, now: Instant) {
-        let log = &self.conn.shared.log;
-        if log.is_on() {
-            return log.line(|format, out| self.line(Line::new(format, out), ending, status, now));
-        }
-        if !is_failure(ending, status) && !tracing::enabled!(tracing::Level::DEBUG) {
-            return;
-        }
-        let mut line = Vec::new();
-        self.line(Line::new(LogFormat::Text, &mut line), ending, status, now);
-        let line = String::from_utf8_lossy(&line);
-        match is_failure(ending, status).then(|| log.may_tell()).flatten() {
-            Some(0) => tracing::warn!("{line}"),
-            Some(left_out) => tracing::warn!(left_out, "{line}"),
-            None => tracing::debug!("{line}"),
-        }
-    }
-
-    fn line(&self, mut line: Line<'_>, ending: Ending, status: u16, now: Instant) {
-        let entry = &self.conn.entry;
-        line.text("time", &jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.6fZ").to_string());
-        line.text("id", &self.id());
-        line.text("client", &entry.client().to_string());
-        line.text("vserver", &entry.vserver);
-        if let Some(member) = &self.member {
-            if member.vserver != entry.vserver {
-                line.text("by", &member.vserver);
-            }
-            line.text("service", &member.service);
-        }
-        if let Some(text) = &self.text {
-            line.text("method", &text.method);
-            line.text("host", &text.host);
-            line.text("path", &text.path);
-        }
-        if status > 0 {
-            line.bare("status", status);
-        }
-        line.bare("bytes_in", self.bytes_in.load(Relaxed));
-        line.bare("bytes_out", self.bytes_out.load(Relaxed));
-        for (interval, time) in self.times(now) {
-            line.bare(&format!("{}_us", interval.word()), time.as_micros());
-        }
-        line.text("who", ending.who.word());
-        line.text("phase", ending.phase.word());
-        line.text("reason", ending.reason.word());
-        line.text("rule", self.rule.as_deref().unwrap_or(""));
-        line.end();
-    }
-
-    /// Finds its line: in the access log, or for a failure in the log of the process.
-    pub fn id(&self) -> String {
-        self.conn.shared.log.id(self.conn.entry.id, self.nth)
-    }
-
-    /// Fields of the answer for clients that are told how it came about. `ending`: where it is known.
-    pub fn diagnostics(&self, vserver: &Vserver, ending: Option<Ending>) -> Vec<(&'static str, String)> {
-        let client = self.conn.entry.client().ip().to_canonical();
-        if !vserver.diagnostics.iter().any(|network| network.contains(client)) {
-            return Vec::new();
-        }
-        let mut fields = vec![(REQUEST_ID, self.id())];
-        if let Some(member) = &self.member {
-            fields.push(("X-Bascule-Member", member.service.to_string()));
-        }
-        if let Some(ending) = ending {
-            fields.push(("X-Bascule-Ending", ending.to_string()));
-        }
-        let timing = self.times(Instant::now()).filter(|(interval, _)| *interval != Interval::Transfer);
-        let timing = timing.map(|(interval, time)| format!("{};dur={:.3}", interval.word(), time.as_secs_f64() * 1e3));
-        fields.push(("Server-Timing", timing.collect::<Vec<_>>().join(", ")));
-        fields
-    }
-}
-
-/// Of the server or our own, and no decision that somebody asked for.
-fn is_failure(ending: Ending, status: u16) -> bool {
-    let failed = status >= 500 || status == 0 && ending.who != Who::Client;
-    let wanted = matches!(
-        ending.reason,
-        Reason::Done
-            | Reason::Responded
-            | Reason::Redirected
-            | Reason::Rejected
-            | Reason::ClientLimit
-            | Reason::IdleTimeout
-            | Reason::KeepAliveTimeout
-            | Reason::Flushed
-            | Reason::DrainedFlush
-            | Reason::Kicked
-            | Reason::Shutdown
-            | Reason::Removed
-    );
-    failed && !wanted
 }
 
 impl Drop for Exchange {

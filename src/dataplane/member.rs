@@ -35,7 +35,7 @@ use crate::snapshot::{Cell, Snapshot};
 use choose::Decided;
 
 pub use admit::{Admitted, admit};
-pub use choose::{Choice, choose, learn};
+pub use choose::{Choice, choose, considered, learn};
 pub use refused::{Answer, Refused};
 pub use serving::Serving;
 

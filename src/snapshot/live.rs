@@ -3,6 +3,7 @@
 
 mod answers;
 pub mod connections;
+mod dns;
 mod figures;
 pub mod histogram;
 pub mod measured;
@@ -25,6 +26,7 @@ use crate::model::time::Tick;
 
 pub use answers::AnswersLive;
 pub use connections::{Connection, Connections};
+pub use dns::{DnsLive, ZoneLive};
 pub use figures::{Ejector, FirstByte, Meter};
 pub use measured::{Endings, Interval, Measured};
 pub use sessions::{Clients, Session, Sessions};
@@ -180,38 +182,6 @@ pub struct LogLive {
     pub dropped_total: AtomicU64,
 }
 
-/// Counters and sockets of the DNS service. Totals never fall.
-#[derive(Debug, Default)]
-pub struct DnsLive {
-    pub udp_queries_total: AtomicU64,
-    pub tcp_queries_total: AtomicU64,
-    /// Answers by RCODE, the extended one included (16 is BADVERS); the last place counts what is above.
-    pub rcodes_total: [AtomicU64; 24],
-    /// Messages that get no answer: too short, or answers themselves.
-    pub dropped_total: AtomicU64,
-    /// Answers cut to TC over UDP.
-    pub truncated_total: AtomicU64,
-    /// Queries outside all zones.
-    pub refused_total: AtomicU64,
-    /// Answers that `on_empty` chose.
-    pub fallback_total: AtomicU64,
-    /// Open TCP connections.
-    pub tcp_connections: AtomicU32,
-    /// TCP connections closed at once because there were too many.
-    pub tcp_rejected_total: AtomicU64,
-    /// The addresses of `[dns] listen` in order, each with how it stands; UDP and TCP share the port.
-    pub listening: Mutex<Vec<(SocketAddr, Listening)>>,
-}
-
-/// Counters of one zone.
-#[derive(Debug, Default)]
-pub struct ZoneLive {
-    pub queries_total: AtomicU64,
-    pub nxdomain_total: AtomicU64,
-    /// Answers that `on_empty` chose because every record of the set was left out.
-    pub fallback_total: AtomicU64,
-}
-
 /// How the VIP of a vserver stands.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub enum Listening {
@@ -323,19 +293,6 @@ impl LogLive {
 impl Flush {
     pub fn bump(&mut self, why: Reason) {
         *self = Flush { generation: self.generation + 1, why: Some(why) };
-    }
-}
-
-// === impl DnsLive ===
-
-impl DnsLive {
-    /// The addresses that are bound, with their real ports.
-    pub fn addresses(&self) -> Vec<SocketAddr> {
-        let bound = |(_, listening): &(SocketAddr, Listening)| match listening {
-            Listening::Bound { address, .. } => Some(*address),
-            Listening::None | Listening::Failed { .. } => None,
-        };
-        self.listening.lock().iter().filter_map(bound).collect()
     }
 }
 

@@ -73,8 +73,6 @@ async fn every_error_is_a_problem_document() {
         (Method::GET, "/api/v1/services?limits=1", 400, "invalid_request"),
         (Method::POST, "/api/v1/services", 501, "not_in_this_build"),
         (Method::DELETE, "/api/v1/services/web1", 501, "not_in_this_build"),
-        (Method::GET, "/api/v1/connections?service=web1", 501, "not_in_this_build"),
-        (Method::POST, "/api/v1/services/web1/kick", 501, "not_in_this_build"),
         (Method::GET, "/api/v1/outbox", 501, "not_in_this_build"),
         (Method::GET, "/nitro/v1/config/lbvserver", 501, "not_in_this_build"),
         (Method::GET, "/", 501, "not_in_this_build"),

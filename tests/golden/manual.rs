@@ -113,6 +113,21 @@ fn a_bad_configuration_in_the_manual_is_answered_as_the_page_says() {
 }
 
 #[test]
+fn the_manual_lists_every_ending_and_every_part_of_the_time() {
+    use bascule::model::ending::{Phase, Reason, Who};
+    use bascule::snapshot::live::Interval;
+    let page = std::fs::read_to_string(root().join("src/manual/endings.rs")).expect("a page");
+    let rows: Vec<&str> =
+        page.lines().filter_map(|l| l.strip_prefix("//! | `")?.split_once('`').map(|(w, _)| w)).collect();
+    let reasons = Reason::ALL.iter().map(|reason| reason.word());
+    let wanted: Vec<&str> = reasons.chain(Interval::ALL.map(Interval::word)).collect();
+    assert_eq!(rows, wanted);
+    for word in Who::ALL.map(Who::word).into_iter().chain(Phase::ALL.map(Phase::word)) {
+        assert!(page.contains(&format!("`{word}`")), "{word}");
+    }
+}
+
+#[test]
 fn every_script_in_the_manual_parses() {
     for block in of("events") {
         if let Err(wrong) = script::parse(&block.page, &block.text) {

@@ -34,7 +34,6 @@ pub(crate) fn routes() -> Vec<Route> {
         (Method::GET, "/api/v1/outbox", "the outbox: triggers are not delivered"),
         (Method::POST, "/api/v1/outbox/{id}/replay", "the outbox: triggers are not delivered"),
         (Method::POST, "/api/v1/triggers/{name}/test", "delivery of triggers"),
-        (Method::POST, "/api/v1/explain/request", "explaining a request"),
         (Method::GET, "/api/v1/history", "history of metrics"),
         (Method::GET, "/api/v1/timeline", "the timeline of incidents"),
         (Method::GET, "/api/v1/datacenter-pairs", "the list of data-centre pairs; their scenarios are in /scenarios"),

@@ -1,15 +1,18 @@
 //! Why an answer is what it is.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use axum::Json;
+use axum::body::Body;
 use axum::extract::State;
+use axum::http::HeaderMap;
 use serde_json::{Value, json};
 
 use super::super::App;
-use super::super::body::{Field, FieldKind, Params, field};
+use super::super::auth::Access;
+use super::super::body::{self, ACT_MAX, Field, FieldKind, Fields, Params, field};
 use super::super::problem::Problem;
-use super::super::route::Route;
+use super::super::route::{Reads, Route};
 use crate::rehearse::explain;
 
 const QUERY: &[Field] = &[
@@ -17,6 +20,17 @@ const QUERY: &[Field] = &[
     field("type", FieldKind::Text, "The record type; default A."),
     field("client", FieldKind::Text, "The address of the resolver that asks; default 127.0.0.1."),
     field("at", FieldKind::Time, "Not available in this build: answers 501."),
+];
+
+const REQUEST: &[Field] = &[
+    field("vserver", FieldKind::Text, "Needed: the vserver that is addressed."),
+    field("method", FieldKind::Text, "Default GET."),
+    field("path", FieldKind::Text, "With query; default /."),
+    field("host", FieldKind::Text, "The Host field; default: none."),
+    field("client", FieldKind::Text, "The client's address, with or without a port; default 127.0.0.1."),
+    field("headers", FieldKind::Texts, "Fields, each as `Name: value`."),
+    field("tls", FieldKind::Flag, "Whether it comes over TLS; default: as the vserver has it."),
+    field("server_name", FieldKind::Text, "The name of its TLS handshake."),
 ];
 
 dto! {
@@ -35,11 +49,39 @@ dto! {
     }
 }
 
+dto! {
+    /// What would become of a request, and how that comes about.
+    pub struct RequestExplanationDto {
+        /// The vserver that was addressed.
+        pub vserver: String,
+        /// Every rule that was asked, in order: `rule`, `vserver`, `priority`, `value`, `acted`, and by group its terms
+        /// with their values.
+        pub rules: Vec<Value>,
+        /// `respond 403`, `redirect 302 https://…`, `reject`, or `balance`.
+        pub verdict: String,
+        /// Whose members it is balanced over.
+        pub balanced_by: String,
+        /// Limits on clients that are asked first; they are named and not tried, as that would count.
+        pub limits: Vec<String>,
+        /// It and its chain of backups: `vserver`, `state`, `new_clients`.
+        pub chain: Vec<Value>,
+        /// The members of the vserver that would serve it: `service`, `weight`, `order`, `state`, `active`, `why`.
+        pub candidates: Vec<Value>,
+        /// `service`, `address`, `by`, `persistent`; null: nobody.
+        pub chosen: Option<Value>,
+        /// How it would end where nobody serves it.
+        pub refused: Option<String>,
+    }
+}
+
 pub(crate) fn routes() -> Vec<Route> {
     vec![
         Route::get("/api/v1/explain/dns", "Why a query is answered as it is", dns)
             .query(QUERY)
             .answers::<ExplanationDto>(),
+        Route::post("/api/v1/explain/request", Access::Read, "Why a request goes where it goes", request)
+            .reads(Reads::Fields(REQUEST))
+            .answers::<RequestExplanationDto>(),
     ]
 }
 
@@ -58,4 +100,41 @@ async fn dns(State(app): State<App>, params: Params) -> Result<Json<Value>, Prob
     };
     let explanation = explain::dns(&app.handle().snapshot(), name, rtype, client).map_err(Problem::bad_request)?;
     Ok(Json(json!(explanation)))
+}
+
+/// What would become of a request; nothing is counted or moved by asking.
+async fn request(State(app): State<App>, headers: HeaderMap, body: Body) -> Result<Json<Value>, Problem> {
+    let fields = Fields::parse(&headers, &body::read(body, ACT_MAX).await?, REQUEST)?;
+    let text = |name: &str| fields.text(name).map(|text| text.map(str::to_owned));
+    let name =
+        text("vserver")?.ok_or_else(|| Problem::bad_request("`vserver` is missing: the one that is addressed"))?;
+    let (method, path) = (text("method")?.unwrap_or_else(|| "GET".into()), text("path")?.unwrap_or_else(|| "/".into()));
+    if !path.starts_with('/') {
+        return Err(Problem::bad_request(format!("`path` begins with `/`, unlike `{path}`")));
+    }
+    let (host, server_name) = (text("host")?.unwrap_or_default(), text("server_name")?);
+    let client = match text("client")? {
+        None => SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+        Some(text) => {
+            let address = text.parse().or_else(|_| text.parse().map(|ip| SocketAddr::new(ip, 0)));
+            address.map_err(|_: std::net::AddrParseError| {
+                Problem::bad_request(format!("`client` is an IP address, not `{text}`"))
+            })?
+        }
+    };
+    let mut sent = Vec::new();
+    for line in fields.texts("headers")? {
+        let (name, value) = line.split_once(':').ok_or_else(|| {
+            Problem::bad_request(format!("`headers` holds lines such as `Name: value`, unlike `{line}`"))
+        })?;
+        sent.push((name.trim().to_owned(), value.trim().to_owned()));
+    }
+    let asked =
+        explain::Asked { method, target: path, host, fields: sent, client, tls: fields.flag("tls")?, server_name };
+    let explained = app.study(move |world| {
+        explain::request(world.snapshot, &name, &asked, world.now.tick).map(|explained| json!(explained)).ok_or_else(
+            || Problem::unknown_object("vserver", &name, world.model.vservers.iter().map(|vserver| &*vserver.name)),
+        )
+    });
+    explained.await?.map(Json)
 }

@@ -40,13 +40,9 @@ pub(super) enum Request {
         body: Value,
     },
     /// `show ns connectiontable`, with the parameters of the query.
-    Connections {
-        query: Vec<(&'static str, String)>,
-    },
+    Connections(Vec<(&'static str, String)>),
     /// DELETE below `/api/v1`.
-    Delete {
-        path: String,
-    },
+    Delete(String),
     /// `disable serviceGroup G SERVER PORT`: the member is looked up first.
     Member {
         group: String,
@@ -117,18 +113,12 @@ pub(super) const COMMANDS: &[Command] = &[
         names: None,
         build: connections,
     },
-    Command {
-        words: &["kill", "connection"],
-        least: 1,
-        most: 1,
-        options: &[],
-        usage: "kill connection <id>",
-        names: None,
-        build: |arguments| Ok(Request::Delete { path: format!("connections/{}", first(arguments)) }),
-    },
-    kill(&["kill", "service"], "kill service <name>", View::Service, |a| kick("services", a)),
-    kill(&["kill", "serviceGroup"], "kill serviceGroup <name>", View::Group, |a| kick("service-groups", a)),
-    kill(&["kill", "server"], "kill server <name>", View::Server, |a| kick("servers", a)),
+    one(&["kill", "connection"], "kill connection <id>", None, |a| {
+        Ok(Request::Delete(format!("connections/{}", first(a))))
+    }),
+    one(&["kill", "service"], "kill service <name>", Some(View::Service), |a| kick("services", a)),
+    one(&["kill", "serviceGroup"], "kill serviceGroup <name>", Some(View::Group), |a| kick("service-groups", a)),
+    one(&["kill", "server"], "kill server <name>", Some(View::Server), |a| kick("servers", a)),
     plain(&["show", "status"], "show status", |_| Ok(Request::Status)),
     plain(&["show", "ns", "runningConfig"], "show ns runningConfig", |_| Ok(Request::RunningConfig)),
     plain(&["show", "ns", "version"], "show ns version", |_| Ok(Request::Version)),
@@ -344,13 +334,13 @@ const fn enable(
     Command { words, least: 1, most: 1, options: &["reason"], usage, names: Some(view), build }
 }
 
-const fn kill(
+const fn one(
     words: &'static [&'static str],
     usage: &'static str,
-    view: View,
+    names: Option<View>,
     build: fn(&Arguments) -> Result<Request, String>,
 ) -> Command {
-    Command { words, least: 1, most: 1, options: &[], usage, names: Some(view), build }
+    Command { words, least: 1, most: 1, options: &[], usage, names, build }
 }
 
 const fn force(

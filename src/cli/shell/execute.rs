@@ -39,13 +39,13 @@ pub(super) async fn execute(client: &Client, request: Request) -> Result<Answer,
             let method = if put { Method::PUT } else { Method::POST };
             act(client, method, &path, &body).await
         }
-        Request::Connections { query } => {
+        Request::Connections(query) => {
             let query: Vec<String> = query.iter().map(|(name, v)| format!("{name}={}", path_segment(v))).collect();
             let path = format!("/api/v1/connections?{}", query.join("&"));
             let json = client.call(Method::GET, path.trim_end_matches('?'), None).await?;
             Ok(Answer { text: show::connections(&items(&json)?), json, warnings: Vec::new() })
         }
-        Request::Delete { path } => {
+        Request::Delete(path) => {
             let json = client.call(Method::DELETE, &format!("/api/v1/{path}"), None).await?;
             Ok(Answer { text: String::new(), json, warnings: Vec::new() })
         }

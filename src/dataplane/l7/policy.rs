@@ -17,6 +17,7 @@
 pub mod answer;
 mod criteria;
 pub mod edits;
+pub mod explain;
 mod path;
 
 use std::net::IpAddr;

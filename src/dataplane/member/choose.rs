@@ -231,6 +231,12 @@ fn by_method(snapshot: &Snapshot, id: VserverId, wanted: &Wanted<'_>, bypass: bo
     }
 }
 
+/// Why each member of `id` is in or out of a choice for this client; `wanted` must be a dry one.
+pub fn considered(snapshot: &Snapshot, id: VserverId, wanted: &Wanted<'_>) -> Vec<pick::Considered> {
+    let value = |extract: &Extract| wanted.extract(snapshot, extract);
+    snapshot.explain_pick(id, &wanted.ask(&value, &|service| out(snapshot, service, wanted))).1
+}
+
 /// Why a service that is UP cannot get this client.
 fn out(snapshot: &Snapshot, service: ServiceId, wanted: &Wanted<'_>) -> Option<Out> {
     if !is_left(snapshot, service, wanted.only) {

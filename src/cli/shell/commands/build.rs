@@ -30,7 +30,7 @@ pub(super) fn connections(arguments: &Arguments) -> Result<Request, String> {
     for name in ["vserver", "service", "client", "limit"] {
         query.extend(arguments.value(name)?.map(|value| (name, value.to_owned())));
     }
-    Ok(Request::Connections { query })
+    Ok(Request::Connections(query))
 }
 
 /// Services and servers take the delay as the second argument; `-delay` is taken as well.

@@ -1,0 +1,53 @@
+//! The DNS service and its zones, counted.
+
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU32, AtomicU64};
+
+use parking_lot::Mutex;
+
+use super::Listening;
+
+/// Counters and sockets of the DNS service. Totals never fall.
+#[derive(Debug, Default)]
+pub struct DnsLive {
+    pub udp_queries_total: AtomicU64,
+    pub tcp_queries_total: AtomicU64,
+    /// Answers by RCODE, the extended one included (16 is BADVERS); the last place counts what is above.
+    pub rcodes_total: [AtomicU64; 24],
+    /// Messages that get no answer: too short, or answers themselves.
+    pub dropped_total: AtomicU64,
+    /// Answers cut to TC over UDP.
+    pub truncated_total: AtomicU64,
+    /// Queries outside all zones.
+    pub refused_total: AtomicU64,
+    /// Answers that `on_empty` chose.
+    pub fallback_total: AtomicU64,
+    /// Open TCP connections.
+    pub tcp_connections: AtomicU32,
+    /// TCP connections closed at once because there were too many.
+    pub tcp_rejected_total: AtomicU64,
+    /// The addresses of `[dns] listen` in order, each with how it stands; UDP and TCP share the port.
+    pub listening: Mutex<Vec<(SocketAddr, Listening)>>,
+}
+
+/// Counters of one zone.
+#[derive(Debug, Default)]
+pub struct ZoneLive {
+    pub queries_total: AtomicU64,
+    pub nxdomain_total: AtomicU64,
+    /// Answers that `on_empty` chose because every record of the set was left out.
+    pub fallback_total: AtomicU64,
+}
+
+// === impl DnsLive ===
+
+impl DnsLive {
+    /// The addresses that are bound, with their real ports.
+    pub fn addresses(&self) -> Vec<SocketAddr> {
+        let bound = |(_, listening): &(SocketAddr, Listening)| match listening {
+            Listening::Bound { address, .. } => Some(*address),
+            Listening::None | Listening::Failed { .. } => None,
+        };
+        self.listening.lock().iter().filter_map(bound).collect()
+    }
+}

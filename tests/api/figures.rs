@@ -1,0 +1,77 @@
+//! Explanations of requests, statistics, the table of connections.
+
+use reqwest::Method;
+use serde_json::json;
+
+use super::appliance::Appliance;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_request_is_explained_member_by_member_and_nothing_is_counted() {
+    let appliance = Appliance::start();
+    let ask = json!({"vserver": "web", "path": "/x?y=1", "client": "192.0.2.7", "headers": ["X-A: b", "Cookie: c=d"]});
+    let (status, explained) = appliance.post("/api/v1/explain/request", ask.clone()).await;
+    assert_eq!(status, 200, "{explained}");
+    assert_eq!((&explained["verdict"], &explained["balanced_by"]), (&json!("balance"), &json!("web")));
+    let chosen = explained["chosen"]["service"].as_str().expect("somebody").to_owned();
+    let members = explained["candidates"].as_array().unwrap();
+    let why = |name: &str| members.iter().find(|m| m["service"] == name).map(|m| m["why"].as_str().unwrap().to_owned());
+    assert!(why(&chosen).unwrap().starts_with("chosen by "), "{explained}");
+    // The same again: no cursor moved.
+    let (_, again) = appliance.post("/api/v1/explain/request", ask.clone()).await;
+    assert_eq!(again, explained);
+    assert_eq!(appliance.get("/api/v1/stats/vservers/web").await["requests"]["total"], 0);
+    // Whoever is out says why.
+    appliance.post(&format!("/api/v1/services/{chosen}/disable"), json!({})).await;
+    let (_, without) = appliance.post("/api/v1/explain/request", ask).await;
+    let members = without["candidates"].as_array().unwrap();
+    let out = members.iter().find(|m| m["service"] == chosen.as_str()).unwrap();
+    assert_eq!((&out["state"], &out["why"]), (&json!("OFS"), &json!("it is OFS")));
+    assert_ne!(without["chosen"]["service"], chosen.as_str());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_request_that_nobody_would_serve_says_how_it_would_end() {
+    let appliance = Appliance::start();
+    for service in ["web1", "web2", "spare/spare1"] {
+        appliance.post(&format!("/api/v1/services/{}/disable", service.replace('/', "%2F")), json!({})).await;
+    }
+    let (_, explained) = appliance.post("/api/v1/explain/request", json!({"vserver": "web"})).await;
+    assert_eq!(explained["chosen"], json!(null));
+    assert_eq!(explained["refused"], "appliance/queue/no_member_up");
+    assert_eq!(explained["chain"][0]["new_clients"], "refused");
+    for (body, status) in [
+        (json!({}), 400),
+        (json!({"vserver": "wbe"}), 404),
+        (json!({"vserver": "web", "path": "x"}), 400),
+        (json!({"vserver": "web", "headers": ["no colon"]}), 400),
+        (json!({"vserver": "web", "headers": "X: y"}), 400),
+        (json!({"vserver": "web", "client": "nobody"}), 400),
+        (json!({"vserver": "web", "pth": "/"}), 400),
+    ] {
+        assert_eq!(appliance.post("/api/v1/explain/request", body.clone()).await.0, status, "{body}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn statistics_and_connections_are_there_and_who_is_not_cannot_be_ended() {
+    let appliance = Appliance::start();
+    for path in ["/api/v1/stats/vservers/web", "/api/v1/stats/services/web1", "/api/v1/stats/services/spare%2Fspare1"] {
+        let stats = appliance.get(path).await;
+        assert_eq!((&stats["requests"], &stats["times"]), (&json!({"total": 0, "rate": 0}), &json!([])), "{stats}");
+    }
+    assert_eq!(appliance.get("/api/v1/connections?service=web1&client=192.0.2.1").await, json!({"items": []}));
+    for (method, path, status) in [
+        (Method::GET, "/api/v1/stats/vservers/wbe", 404),
+        (Method::GET, "/api/v1/connections?client=nobody", 400),
+        (Method::DELETE, "/api/v1/connections/1", 404),
+        (Method::DELETE, "/api/v1/connections/x", 404),
+        (Method::POST, "/api/v1/services/nobody/kick", 404),
+        (Method::POST, "/api/v1/services/web1/kick", 200),
+        (Method::POST, "/api/v1/service-groups/spare/kick", 200),
+        (Method::POST, "/api/v1/service-groups/spare/members/spare1/kick", 200),
+        (Method::POST, "/api/v1/servers/app1/kick", 200),
+    ] {
+        let (answered, body) = appliance.call(method.clone(), path, None).await;
+        assert_eq!(answered, status, "{method} {path}: {body}");
+    }
+}
