@@ -4,6 +4,150 @@
 //! *Stored*: taken, shown and rendered, and nothing follows from it. *Refused*: named at load as not available in this
 //! build; nothing is taken and ignored. A test reads these tables and holds them against what a configuration may say.
 //!
+//! ## lb vserver
+//!
+//! `[vserver.NAME]`; content switching is `[cs_vserver.NAME]`, see [`rules`](super::rules).
+//!
+//! | parameter | | here | remark |
+//! |---|---|---|---|
+//! | name | supported | `[vserver.NAME]` | |
+//! | serviceType | supported | `type` | HTTP, SSL, SSL_BRIDGE, TCP, SSL_TCP, UDP, DNS, DNS_TCP, ANY; others are refused by name |
+//! | IPAddress, port | supported | `address` | one address with its port; none: reachable as a backup or target |
+//! | bind lb vserver, weight | supported | `services` | 0 to 100; 0: no new clients |
+//! | bind lb vserver, order | supported | `services` | `{ weight, order }`; new clients go to the lowest order with a member UP |
+//! | bind lb vserver, serviceGroupName | supported | `groups` | |
+//! | lbMethod | supported | `lb_method` | USER_TOKEN, LRTM and AUDITLOGHASH are refused by name |
+//! | backupLBMethod | supported | `backup_lb_method` | |
+//! | hashLength | supported | `hash_length` | |
+//! | netmask | supported | `netmask` | |
+//! | v6netmasklen | supported | `v6netmasklen` | |
+//! | rule | supported | `token`, `persistence` | of the method: `token`; of persistence: `persistence.request`. A value of the request instead of an expression |
+//! | persistenceType, timeout | supported | `persistence` | `persistence.type`, `persistence.timeout` |
+//! | persistenceBackup, backupPersistenceTimeout | supported | `persistence` | `persistence.backup`, `persistence.backup_timeout` |
+//! | persistMask, v6persistmasklen | supported | `persistence` | `persistence.prefix_v4`, `persistence.prefix_v6` |
+//! | cookieName | supported | `persistence` | `persistence.cookie_name` |
+//! | trofsPersistence | supported | `trofs_persistence` | |
+//! | skippersistency | supported | `skip_persistency` | |
+//! | redirectURL | supported | `redirect_url` | |
+//! | cltTimeout | supported | `clt_timeout` | |
+//! | soMethod, soThreshold | supported | `spillover` | `spillover.method`, `spillover.threshold`; a bandwidth with its unit |
+//! | soPersistence, soPersistenceTimeOut | supported | `spillover` | `spillover.persistence`, `spillover.persistence_timeout` |
+//! | soBackupAction | supported | `spillover` | `spillover.backup_action` |
+//! | healthThreshold | supported | `health_threshold` | |
+//! | downStateFlush | supported | `down_state_flush` | |
+//! | backupVServer | supported | `backup` | |
+//! | disablePrimaryOnDown | supported | `disable_primary_on_down` | |
+//! | sslCertKey bindings | supported | `certificates` | and `tls` for versions and client certificates |
+//! | bind lb vserver, policyName | supported | `[rule.NAME]` | responder, rewrite and content-switching policies are rules, see [`rules`](super::rules) |
+//! | comment | stored | `comment` | |
+//! | state | refused | `state` | whether a vserver is disabled is state: `disable lb vserver` |
+//! | newServiceRequest, newServiceRequestIncrementInterval | refused | `new_service_request` | `slow_start` gives a member its share over a time |
+//! | resRule | refused | `res_rule` | stands in `persistence.response` |
+//! | order | refused | `order` | belongs to each member: `services` and members of groups |
+//! | m | refused | `m` | requests go to the server's address; there is no MAC, tunnel or TOS mode |
+//! | tosId | refused | `tos_id` | as above |
+//! | dataLength, dataOffset | refused | `data_length` | of the method TOKEN on raw bytes; `token` takes a value of the request |
+//! | td | refused | `td` | no traffic domains |
+//! | push, pushVserver | refused | `push` | no server push |
+//! | listenPolicy | refused | `listen_policy` | rules choose by what a connection or request is |
+//! | listenPriority | refused | `listen_priority` | as above |
+//! | authentication | refused | `authentication` | no authentication of users of the traffic |
+//! | range | refused | `range` | one address each |
+//! | IPPattern | refused | `ip_pattern` | as above |
+//! | IPMask | refused | `ip_mask` | as above |
+//! | icmpVsrResponse | refused | `icmp_vsr_response` | the kernel answers pings of addresses that it has |
+//! | RHIstate | refused | `rhi_state` | no routing protocol is spoken |
+//! | httpProfileName | refused | `http_profile_name` | `http2`, `forwarded_for` and their like stand in the vserver |
+//! | tcpProfileName | refused | `tcp_profile_name` | the kernel's settings are used |
+//! | netProfile | refused | `net_profile` | connections leave from the address that the routing table chooses |
+//! | dbProfileName | refused | `db_profile_name` | databases are TCP vservers |
+//! | minAutoscaleMembers | refused | `min_autoscale_members` | nothing scales servers from here |
+//!
+//! ## service
+//!
+//! `[service.NAME]`
+//!
+//! | parameter | | here | remark |
+//! |---|---|---|---|
+//! | name | supported | `[service.NAME]` | |
+//! | IP, serverName | supported | `server`, `address` | a server object and `port`, or an address of its own |
+//! | port | supported | `port` | |
+//! | serviceType | supported | `type` | as of a vserver |
+//! | bind service, monitorName, weight | supported | `monitors` | |
+//! | healthMonitor | supported | `health_monitor` | |
+//! | monThreshold | supported | `mon_threshold` | |
+//! | maxClient | supported | `max_client` | what is over it waits in the vserver's `surge` |
+//! | maxReq | supported | `max_req` | |
+//! | maxBandwidth | supported | `max_bandwidth` | with its unit: `"10Mbit/s"` |
+//! | cip, cipHeader | supported | `cip`, `cip_header` | |
+//! | svrTimeout | supported | `svr_timeout` | |
+//! | downStateFlush | supported | `down_state_flush` | |
+//! | CustomServerID | supported | `custom_server_id` | |
+//! | hashId | supported | `hash_id` | |
+//! | serverAuth, commonName | supported | `tls` | `tls.verify`, `tls.server_name` |
+//! | delay, graceFul | supported | `disable service` | acts on the running appliance, not configuration: they outlive a restart |
+//! | state | refused | `state` | whether a service is disabled is state: `disable service` |
+//! | comment | refused | `comment` | a comment stands behind `#`; saving keeps it |
+//! | sp | refused | `sp` | the surge queue belongs to the vserver: `surge` |
+//! | cltTimeout | refused | `clt_timeout` | of the vserver |
+//! | usip | refused | `usip` | servers see the appliance's address; `proxy_protocol`, `cip` and X-Forwarded-For tell the client's |
+//! | useproxyport | refused | `use_proxy_port` | as above |
+//! | CKA | refused | `cka` | clients are kept alive always |
+//! | TCPB | refused | `tcpb` | buffering is the kernel's |
+//! | CMP | refused | `cmp` | no compression |
+//! | accessDown | refused | `access_down` | `health_monitor = false` takes a service for UP |
+//! | clearTextPort | refused | `clear_text_port` | make a service of type HTTP |
+//! | cacheType | refused | `cache_type` | no caches are redirected to |
+//! | tcpProfileName | refused | `tcp_profile_name` | the kernel's settings are used |
+//! | httpProfileName | refused | `http_profile_name` | `http2` and `max_req` stand in the service |
+//! | td | refused | `td` | no traffic domains |
+//! | GSLB | refused | `gslb` | records and scenarios do that |
+//! | netProfile | refused | `net_profile` | connections leave from the address that the routing table chooses |
+//! | appflowLog | refused | `app_flow_log` | the access log tells the same |
+//! | pathMonitor | refused | `pathmonitor` | bind a monitor |
+//! | monConnectionClose | refused | `monconnectionclose` | a probe closes its connection |
+//! | autoScale | refused | `autoscale` | of groups |
+//! | memberPort | refused | `member_port` | as above |
+//!
+//! ## serviceGroup
+//!
+//! `[service_group.NAME]` and `[service_group.NAME.member.NAME]`. What stands under service above holds for a group and
+//! is said once for all its members.
+//!
+//! | parameter | | here | remark |
+//! |---|---|---|---|
+//! | serviceGroupName | supported | `[service_group.NAME]` | |
+//! | serviceType | supported | `type` | |
+//! | bind serviceGroup, IP or serverName, port | supported | `address`, `server`, `port` | of the member |
+//! | bind serviceGroup, weight | supported | `weight` | of the member |
+//! | bind serviceGroup, order | supported | `order` | of the member |
+//! | bind serviceGroup, CustomServerID, hashId | supported | `custom_server_id`, `hash_id` | of the member |
+//! | bind serviceGroup, monitorName | supported | `monitors` | |
+//! | healthMonitor, monThreshold | supported | `health_monitor`, `mon_threshold` | |
+//! | maxClient, maxReq, maxBandwidth | supported | `max_client`, `max_req`, `max_bandwidth` | of each member |
+//! | cip, cipHeader | supported | `cip`, `cip_header` | |
+//! | svrTimeout | supported | `svr_timeout` | |
+//! | downStateFlush | supported | `down_state_flush` | |
+//! | delay, graceFul | supported | `disable serviceGroup` | acts on the running appliance, not configuration |
+//! | state | refused | `state` | `disable serviceGroup`, of the group or of one member |
+//! | autoScale | refused | `autoscale` | members stand in the configuration |
+//! | memberPort | refused | `member_port` | as above |
+//! | comment | refused | `comment` | a comment stands behind `#`; saving keeps it |
+//! | sp | refused | `sp` | as of a service |
+//! | cltTimeout | refused | `clt_timeout` | of the vserver |
+//! | usip, useproxyport | refused | `usip`, `use_proxy_port` | as of a service |
+//! | CKA, TCPB, CMP | refused | `cka`, `tcpb`, `cmp` | as of a service |
+//! | accessDown | refused | `access_down` | as of a service |
+//! | clearTextPort | refused | `clear_text_port` | as of a service |
+//! | cacheType | refused | `cache_type` | as of a service |
+//! | tcpProfileName, httpProfileName | refused | `tcp_profile_name`, `http_profile_name` | as of a service |
+//! | td | refused | `td` | no traffic domains |
+//! | GSLB | refused | `gslb` | as of a service |
+//! | netProfile | refused | `net_profile` | as of a service |
+//! | appflowLog | refused | `app_flow_log` | as of a service |
+//! | pathMonitor | refused | `pathmonitor` | as of a service |
+//! | monConnectionClose | refused | `monconnectionclose` | as of a service |
+//!
 //! ## lb monitor
 //!
 //! `[monitor.NAME]`; what each type does stands in [`monitors`](super::monitors).
