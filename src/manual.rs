@@ -7,6 +7,8 @@
 //! - [`netscaler`]: each of NetScaler's parameters: supported, stored or refused, and why
 //! - [`choices`]: where NetScaler's documentation is silent, and what happens here
 //! - [`tls`]: certificates, TLS to clients and to servers, the PROXY protocol
+//! - [`persistence`]: who goes back to its member, by what, and how long
+//! - [`overload`]: limits of members and clients, the surge queue, spillover
 //! - [`rules`]: traffic rules: route, edit, answer, mirror; content switching
 //! - [`scenarios`]: conditions, modes, holds, guards; what happens after a restart
 //! - [`pairs`]: two data centres, their signals and their four scenarios
@@ -26,7 +28,9 @@ pub mod methods;
 pub mod monitors;
 pub mod netscaler;
 pub mod operations;
+pub mod overload;
 pub mod pairs;
+pub mod persistence;
 pub mod records;
 pub mod rules;
 pub mod scenarios;

@@ -54,6 +54,7 @@ mod certificate;
 mod check;
 mod connection;
 mod datacenter;
+mod persistence;
 mod scenario;
 mod server;
 mod service;
@@ -83,6 +84,7 @@ pub(crate) use certificate::left as certificate_left;
 pub use check::CheckDto;
 pub use connection::ConnectionDto;
 pub use datacenter::{DatacenterDto, SignalDto, SignalTargetDto, SignalsDto};
+pub use persistence::{ClearedDto, PersistenceDto, PersistenceSessionDto};
 pub(crate) use scenario::NOT_DELIVERED;
 pub use scenario::{
     AttemptDto, DirectionsDto, GroupDto, GuardDto, ModeDetailsDto, ModeDto, ModesDto, ScenarioDto, TermDto,

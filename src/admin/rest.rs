@@ -7,6 +7,7 @@ mod collections;
 mod config;
 mod connections;
 mod explain;
+mod persistence;
 mod stats;
 mod whoami;
 
@@ -18,6 +19,7 @@ pub(crate) fn routes() -> Vec<Route> {
     routes.extend(audit::routes());
     routes.extend(config::routes());
     routes.extend(connections::routes());
+    routes.extend(persistence::routes());
     routes.extend(stats::routes());
     routes.extend(explain::routes());
     routes.extend(whoami::routes());

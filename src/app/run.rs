@@ -1,7 +1,8 @@
 //! From nothing to ready, and from ready to nothing.
 
+use std::io::Write;
 use std::net::{SocketAddr, TcpListener};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -25,6 +26,7 @@ use crate::files::{self, DiskFiles};
 use crate::model::time::Tick;
 use crate::probe::runner;
 use crate::snapshot::Cell;
+use crate::snapshot::live::CookieKey;
 
 /// What DNS may still answer after the drain.
 const DNS_GRACE: Duration = Duration::from_millis(200);
@@ -133,8 +135,36 @@ fn open_state(options: &RunOptions) -> Result<State, String> {
         return Ok((Box::new(Memory::new()), Found::default(), None));
     }
     let dir = state_directory(options);
-    let (store, found) = store::open(&dir).map_err(|e| e.what)?;
+    let (store, mut found) = store::open(&dir).map_err(|e| e.what)?;
+    found.cookie_key = Some(Arc::new(cookie_key(&dir)?));
     Ok((Box::new(store), found, Some(dir.join("bascule.sock"))))
+}
+
+/// The key of encrypted cookies: made at the first start, so that cookies outlive the process.
+fn cookie_key(dir: &Path) -> Result<CookieKey, String> {
+    let path = dir.join("cookie.key");
+    let said = |error: std::io::Error| format!("{}: {error}", path.display());
+    match std::fs::read(&path) {
+        Ok(bytes) => {
+            let secret = <[u8; CookieKey::BYTES]>::try_from(bytes).map_err(|_| {
+                format!(
+                    "{} is not a key of {} bytes; remove it, and cookies are made anew",
+                    path.display(),
+                    CookieKey::BYTES
+                )
+            })?;
+            Ok(CookieKey::new(&secret))
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            let secret = CookieKey::fresh().ok_or("the system has no random numbers")?;
+            let mut options = std::fs::OpenOptions::new();
+            options.write(true).create_new(true).mode(0o600);
+            let mut file = options.open(&path).map_err(said)?;
+            file.write_all(&secret).and_then(|()| file.sync_all()).map_err(said)?;
+            Ok(CookieKey::new(&secret))
+        }
+        Err(error) => Err(said(error)),
+    }
 }
 
 fn listen_admin(address: SocketAddr) -> Result<TcpListener, String> {

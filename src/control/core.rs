@@ -180,7 +180,7 @@ impl Core {
     pub fn start(now: Now, setup: Setup) -> Core {
         let Setup { loaded, found, path, overrides, files, events } = setup;
         let zones = Arc::new(ZoneIndex::build(&loaded.model));
-        let mut registry = Registry::default();
+        let mut registry = found.cookie_key.clone().map_or_else(Registry::default, Registry::with_cookie_key);
         let first = publish::first_snapshot(&loaded.model, &zones, &mut registry, &found.saved);
         let mut core = Core {
             engine: Engine::new(),

@@ -22,6 +22,7 @@ use super::journal::{JournalEntry, JournalQuery};
 use crate::model::id::Name;
 use crate::model::state::{Override, OverrideKey, Saved, SavedScenario};
 use crate::model::time::{Tick, Wall};
+use crate::snapshot::live::CookieKey;
 
 pub use memory::Memory;
 pub use reader::read_journal;
@@ -99,6 +100,8 @@ pub struct Found {
     pub served: bool,
     /// Number of the newest journal entry; 0: none.
     pub journal_head: u64,
+    /// What encrypted cookies are sealed with; `None`: a key that is forgotten with the process.
+    pub cookie_key: Option<Arc<CookieKey>>,
 }
 
 /// The disk or what is on it.

@@ -11,8 +11,8 @@
 //! | vserver and service types FTP, RTSP, SIP, RADIUS, DIAMETER, MYSQL, MSSQL, … | refused at load; SSL, SSL_BRIDGE, SSL_TCP, TCP, UDP, DNS, DNS_TCP and ANY are there beside HTTP |
 //! | protocols other than TCP and UDP through ANY | nothing listens for them |
 //! | TLS below 1.2; choosing ciphers and curves; OCSP, revocation lists; keys under a pass phrase; TLS profiles | refused at load: the suites are those of TLS 1.3 and those of TLS 1.2 with forward secrecy |
-//! | the methods USER_TOKEN, LRTM and AUDITLOGHASH; persistence other than COOKIEINSERT and SOURCEIP; spillover other than HEALTH | refused at load |
-//! | `redirect_url`; listen policies; persistence groups and backup persistence | refused at load |
+//! | the methods USER_TOKEN, LRTM and AUDITLOGHASH; persistence by Call-ID, RTSP, Diameter, FIX and user session | refused at load |
+//! | listen policies | refused at load |
 //! | members of a service group that come from DNS (`autoscale`, SRV records) | refused at load. A *server* may have a host name, whose address is followed |
 //! | a split moved by one value in the REST interface | 501 as for every object; change FILE and reload, or PUT /api/v1/config |
 //! | startup round robin after a change (`new_service_request`) | refused at load; `slow_start` is there |
@@ -20,7 +20,6 @@
 //! | `max_req`, `usip`, `cka`, `cmp`, TCP and HTTP profiles of services | refused at load |
 //! | HTTP/2 from clients or to servers | a client that begins it without having asked gets 505; HTTP/1.0 and 1.1 are served, upgrades such as WebSocket pass |
 //! | CONNECT and TRACE | 405 |
-//! | requests that wait for a member that is full | nobody queues: the next member, then the chain of backups, then 503 |
 //! | monitors of the types LDNS-PING, LDNS-TCP, LDNS-DNS, ARP, ND6, SNMP, SIP, RTSP, DIAMETER, MSSQL-ECV, ORACLE-ECV, MQTT-ECV, APPC, SMPP, STOREFRONT, CITRIX-… | accepted and stored; the state is unknown and `last_error` says why |
 //! | transparent monitors, profiles of monitors, traps | refused at load; see [`netscaler`](super::netscaler) |
 //!

@@ -19,17 +19,17 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 
-use crate::balance::persistence::sealed::CookieKey;
 use crate::model::ending::Reason;
 use crate::model::id::Name;
 use crate::model::time::Tick;
 
+pub use crate::balance::persistence::sealed::CookieKey;
 pub use answers::AnswersLive;
 pub use connections::{Connection, Connections};
 pub use dns::{DnsLive, ZoneLive};
 pub use figures::{Ejector, FirstByte, Meter};
 pub use measured::{Endings, Interval, Measured};
-pub use sessions::{Clients, Session, Sessions};
+pub use sessions::{Clients, Session, Sessions, sessions_asked};
 pub use stats::{Rates, Stats};
 pub use surge::Surging;
 pub use tls::{TLS_FAILURES, TlsLive};
@@ -240,8 +240,8 @@ impl Registry {
     }
 
     /// A registry whose encrypted cookies are sealed with this key; else with one that is forgotten with the process.
-    pub fn with_cookie_key(key: CookieKey) -> Registry {
-        Registry { cookie_key: Arc::new(key), ..Registry::default() }
+    pub fn with_cookie_key(key: Arc<CookieKey>) -> Registry {
+        Registry { cookie_key: key, ..Registry::default() }
     }
 
     pub fn cookie_key(&self) -> Arc<CookieKey> {

@@ -10,5 +10,7 @@ mod drains;
 mod failover;
 #[path = "whole/kills.rs"]
 mod kills;
+#[path = "whole/limits.rs"]
+mod limits;
 #[path = "whole/monitors.rs"]
 mod monitors;

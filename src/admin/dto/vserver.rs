@@ -6,7 +6,7 @@ use super::{NoteDto, TimesDto, admin_word, text};
 use crate::config::units::format_duration;
 use crate::control::World;
 use crate::model::id::{Kind, VserverId};
-use crate::model::limit::SpilloverMethod;
+use crate::model::limit::{BackupAction, SpilloverMethod};
 use crate::model::persistence::PersistenceKind;
 use crate::model::state::{NewClients, ServiceState, Slot};
 use crate::model::vserver::Role;
@@ -44,7 +44,8 @@ dto! {
         pub held_down: bool,
         /// `LEASTCONNECTION`, `ROUNDROBIN`.
         pub lb_method: String,
-        /// `COOKIEINSERT`, `SOURCEIP` or `NONE`.
+        /// `COOKIEINSERT`, `SOURCEIP`, `DESTIP`, `SRCIPDESTIP`, `SSLSESSION`, `RULE`, `URLPASSIVE`, `CUSTOMSERVERID` or
+        /// `NONE`.
         pub persistence: String,
         /// How long persistence lasts; `0s`: as long as the browser keeps its cookie.
         pub persistence_timeout: Option<String>,
@@ -52,8 +53,29 @@ dto! {
         pub backup: Option<String>,
         /// All backups, in the order in which they are tried.
         pub chain: Vec<String>,
-        /// Percent of weights UP, below which new clients go to the backup.
-        pub spillover_threshold: Option<u8>,
+        /// `HEALTH`, `CONNECTION`, `DYNAMICCONNECTION`, `BANDWIDTH` or `CONDITION`.
+        pub spillover_method: Option<String>,
+        /// HEALTH: percent of weights UP; CONNECTION, DYNAMICCONNECTION: connections, or requests in flight (HTTP);
+        /// BANDWIDTH: bit/s.
+        pub spillover_threshold: Option<u64>,
+        /// `ACCEPT`, `DROP` or `REDIRECT`: where no backup can take what spills.
+        pub backup_action: Option<String>,
+        /// Where clients are sent that nobody can serve.
+        pub redirect_url: Option<String>,
+        /// The lb group whose persistence this is.
+        pub lb_group: Option<String>,
+        /// Entries in its persistence table, or its group's.
+        pub persistence_sessions: u64,
+        /// Who waits in the surge queue.
+        pub surge_count: u32,
+        /// The most that ever waited at once.
+        pub surge_max: u32,
+        /// Those that were served after they had waited, since start.
+        pub surge_waited_total: u64,
+        /// Those that found the queue full, or whose time was over, since start.
+        pub surge_refused_total: u64,
+        /// Requests or connections over a limit of their client, since start.
+        pub limited_total: u64,
         /// Services, then members of groups, in the order of the configuration.
         pub members: Vec<VserverMemberDto>,
         /// What content switching hands requests to.
@@ -154,10 +176,18 @@ impl VserverDto {
             persistence_timeout: vserver.persistence.as_ref().map(|p| format_duration(p.timeout)),
             backup: vserver.backup.map(name_of),
             chain: world.model.backup_chain(id).map(name_of).collect(),
-            spillover_threshold: vserver.spillover.as_ref().and_then(|s| match s.method {
-                SpilloverMethod::Health { threshold } => Some(threshold),
-                _ => None,
-            }),
+            spillover_method: vserver.spillover.as_ref().map(|s| text(spillover_word(&s.method))),
+            spillover_threshold: vserver.spillover.as_ref().and_then(|s| threshold(world, id, &s.method)),
+            backup_action: vserver.spillover.as_ref().map(|s| text(action_word(s.backup_action))),
+            redirect_url: vserver.redirect_url.as_deref().map(text),
+            lb_group: vserver.lb_group.map(|group| text(&world.model.lb_groups[group.index()].name)),
+            persistence_sessions: world.snapshot.vservers.get(id.index()).map_or(0, |e| e.sessions.len() as u64),
+            surge_count: live.map_or(0, |l| l.surge.depth()),
+            surge_max: live.map_or(0, |l| l.surge.depth_max.load(Relaxed)),
+            surge_waited_total: live.map_or(0, |l| l.surge.waited_total.load(Relaxed)),
+            surge_refused_total: live
+                .map_or(0, |l| l.surge.full_total.load(Relaxed) + l.surge.timeout_total.load(Relaxed)),
+            limited_total: live.map_or(0, |l| l.limited_total.load(Relaxed)),
             members: (0..vserver.members.len()).map(|at| VserverMemberDto::of(world, id, at)).collect(),
             disabled_by,
             connections: live.map_or(0, |l| l.connections.load(Relaxed)),
@@ -166,6 +196,39 @@ impl VserverDto {
             refused_total: live.map_or(0, |l| l.refused_total.load(Relaxed)),
             times: live.map(|l| TimesDto::all(&l.measured)).unwrap_or_default(),
         }
+    }
+}
+
+fn spillover_word(method: &SpilloverMethod) -> &'static str {
+    match method {
+        SpilloverMethod::Health { .. } => "HEALTH",
+        SpilloverMethod::Connection { .. } => "CONNECTION",
+        SpilloverMethod::DynamicConnection => "DYNAMICCONNECTION",
+        SpilloverMethod::Bandwidth { .. } => "BANDWIDTH",
+        SpilloverMethod::Condition { .. } => "CONDITION",
+    }
+}
+
+fn action_word(action: BackupAction) -> &'static str {
+    match action {
+        BackupAction::Accept => "ACCEPT",
+        BackupAction::Drop => "DROP",
+        BackupAction::Redirect => "REDIRECT",
+    }
+}
+
+/// What the method compares with at this moment.
+fn threshold(world: &World<'_>, id: VserverId, method: &SpilloverMethod) -> Option<u64> {
+    match method {
+        SpilloverMethod::Health { threshold } => Some((*threshold).into()),
+        SpilloverMethod::Connection { threshold } => Some((*threshold).into()),
+        SpilloverMethod::Bandwidth { threshold } => Some(*threshold),
+        SpilloverMethod::DynamicConnection => {
+            let members = world.model.vserver(id).members.iter().map(|m| m.service);
+            let up = members.filter(|s| world.view.services[s.index()].state == ServiceState::Up);
+            Some(up.map(|s| u64::from(world.model.service(s).settings.max_client)).sum())
+        }
+        SpilloverMethod::Condition { .. } => None,
     }
 }
 

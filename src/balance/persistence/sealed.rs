@@ -35,9 +35,14 @@ impl CookieKey {
     ///
     /// Panics where the system has no random numbers.
     pub fn of_the_day() -> CookieKey {
+        CookieKey::new(&CookieKey::fresh().expect("the system has random numbers"))
+    }
+
+    /// A secret that nobody has had before; `None` where the system has no random numbers.
+    pub fn fresh() -> Option<[u8; CookieKey::BYTES]> {
         let mut secret = [0; CookieKey::BYTES];
-        SystemRandom::new().fill(&mut secret).expect("the system has random numbers");
-        CookieKey::new(&secret)
+        SystemRandom::new().fill(&mut secret).ok()?;
+        Some(secret)
     }
 
     /// The value that leads back to `service`. `expires`: Unix seconds; `None`: with the session. `None` where the

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::grammar::Arguments;
 use build::{
-    act, connections, disable, disable_body, first, group, kick, monitors, note, save, set_force, set_scenario,
-    set_switch, shown,
+    act, connections, disable, disable_body, first, group, kick, monitors, note, persistence, save, set_force,
+    set_scenario, set_switch, shown,
 };
 
 /// A command of the table.
@@ -41,6 +41,11 @@ pub(super) enum Request {
     },
     /// `show ns connectiontable`, with the parameters of the query.
     Connections(Vec<(&'static str, String)>),
+    /// `show` and `clear lb persistentSessions`, with the parameters of the query.
+    Persistence {
+        clear: bool,
+        query: Vec<(&'static str, String)>,
+    },
     /// DELETE below `/api/v1`.
     Delete(String),
     /// `disable serviceGroup G SERVER PORT`: the member is looked up first.
@@ -112,6 +117,24 @@ pub(super) const COMMANDS: &[Command] = &[
         usage: "show ns connectiontable [-vserver <name>] [-service <name>] [-client <address>] [-limit <number>]",
         names: None,
         build: connections,
+    },
+    Command {
+        words: &["show", "lb", "persistentSessions"],
+        least: 0,
+        most: 1,
+        options: &["client", "limit"],
+        usage: "show lb persistentSessions [<vserver>] [-client <client>] [-limit <number>]",
+        names: Some(View::LbVserver),
+        build: |arguments| persistence(arguments, false),
+    },
+    Command {
+        words: &["clear", "lb", "persistentSessions"],
+        least: 0,
+        most: 1,
+        options: &["client"],
+        usage: "clear lb persistentSessions [<vserver>] [-client <client>]",
+        names: Some(View::LbVserver),
+        build: |arguments| persistence(arguments, true),
     },
     one(&["kill", "connection"], "kill connection <id>", None, |a| {
         Ok(Request::Delete(format!("connections/{}", first(a))))

@@ -45,6 +45,16 @@ pub(super) async fn execute(client: &Client, request: Request) -> Result<Answer,
             let json = client.call(Method::GET, path.trim_end_matches('?'), None).await?;
             Ok(Answer { text: show::connections(&items(&json)?), json, warnings: Vec::new() })
         }
+        Request::Persistence { clear, query } => {
+            let query: Vec<String> = query.iter().map(|(name, v)| format!("{name}={}", path_segment(v))).collect();
+            let path = format!("/api/v1/persistence?{}", query.join("&"));
+            let method = if clear { Method::DELETE } else { Method::GET };
+            let json = client.call(method, path.trim_end_matches('?'), None).await?;
+            let text = show::persistence(&json);
+            let notes = json["notes"].as_array().into_iter().flatten();
+            let warnings = notes.filter_map(|note| note.as_str().map(str::to_owned)).collect();
+            Ok(Answer { text, json, warnings })
+        }
         Request::Delete(path) => {
             let json = client.call(Method::DELETE, &format!("/api/v1/{path}"), None).await?;
             Ok(Answer { text: String::new(), json, warnings: Vec::new() })

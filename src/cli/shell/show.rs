@@ -10,7 +10,8 @@ use crate::admin::dto::{DrainDto, MemberDto, MonitorDto, ServerDto, ServiceDto, 
 
 pub(super) use gtm::{check, datacenter, scenario, switch, zone};
 pub(super) use statistics::{
-    connections, group_statistics, server_statistics, service_statistics, statistics_of_one, vserver_statistics,
+    connections, group_statistics, persistence, server_statistics, service_statistics, statistics_of_one,
+    vserver_statistics,
 };
 pub(super) use status::status;
 
@@ -173,8 +174,25 @@ pub(super) fn vserver(vserver: &VserverDto, now: &str, whole: bool) -> String {
     if let Some(backup) = &vserver.backup {
         out += &format!("\tBackup: {backup}\n");
     }
-    if let Some(threshold) = vserver.spillover_threshold {
-        out += &format!("\tSpillover Method: HEALTH\tThreshold: {threshold}\n");
+    if vserver.persistence_sessions > 0 {
+        out += &format!("\tPersistence Sessions: {}\n", vserver.persistence_sessions);
+    }
+    if let Some(group) = &vserver.lb_group {
+        out += &format!("\tLB Group: {group}\n");
+    }
+    if let Some(method) = &vserver.spillover_method {
+        let threshold = vserver.spillover_threshold.map(|t| format!("\tThreshold: {t}")).unwrap_or_default();
+        out += &format!("\tSpillover Method: {method}{threshold}\n");
+    }
+    if let Some(url) = &vserver.redirect_url {
+        out += &format!("\tRedirect URL: {url}\n");
+    }
+    if vserver.surge_max > 0 {
+        let (now, waited, refused) = (vserver.surge_count, vserver.surge_waited_total, vserver.surge_refused_total);
+        out += &format!("\tSurge Queue: {now} (Max {})\tWaited: {waited}\tRefused: {refused}\n", vserver.surge_max);
+    }
+    if vserver.limited_total > 0 {
+        out += &format!("\tOver Client Limits: {}\n", vserver.limited_total);
     }
     out += &match &vserver.active_backup {
         Some(backup) => format!("\tNew Clients: {backup}\n"),
@@ -256,6 +274,9 @@ mod tests {
             remaining: remaining.map(Into::into),
             deadline: None,
             started_at: "2026-11-29T22:50:17.000Z".into(),
+            persistent_clients: 0,
+            persistent_left: None,
+            persistent_note: None,
         }
     }
 

@@ -1,14 +1,17 @@
 //! Tables that every request may touch, in shards, so that no lock is contended for.
 
 use std::hash::{BuildHasher, RandomState};
+use std::net::IpAddr;
 use std::time::Duration;
 
 use parking_lot::Mutex;
 
 use crate::balance::bucket::{self, Buckets, Over};
 use crate::balance::persistence::{ENTRIES_MAX, Key, Table};
-use crate::model::id::Name;
+use crate::model::Model;
+use crate::model::id::{Name, VserverId};
 use crate::model::limit::ClientLimit;
+use crate::model::net::Network;
 use crate::model::time::Tick;
 
 const SHARDS: usize = 16;
@@ -35,6 +38,20 @@ pub struct Session {
 /// Clients under the `client_limits` of one vserver; bounded.
 #[derive(Debug, Default)]
 pub struct Clients(Sharded<Vec<(Name, Buckets)>>);
+
+/// Whether an entry of this vserver is that of the client that an operator names: by an address, which is cut to the
+/// network that counts as one client, or by what is shown.
+pub fn sessions_asked(model: &Model, vserver: VserverId, key: &Key, client: &str) -> bool {
+    let cut = |ip: IpAddr| match &model.vserver(vserver).persistence {
+        Some(persistence) => Network::truncate(ip, persistence.prefix_v4, persistence.prefix_v6),
+        None => ip,
+    };
+    match (key, client.parse().map(cut)) {
+        (Key::Client(ip) | Key::Destination(ip), Ok(asked)) => *ip == asked,
+        (Key::Both(ip, destination), Ok(asked)) => *ip == asked || *destination == asked,
+        (key, _) => key.to_string() == client,
+    }
+}
 
 // === impl Sharded ===
 

@@ -33,6 +33,15 @@ pub(super) fn connections(arguments: &Arguments) -> Result<Request, String> {
     Ok(Request::Connections(query))
 }
 
+pub(super) fn persistence(arguments: &Arguments, clear: bool) -> Result<Request, String> {
+    let mut query: Vec<_> = arguments.positional(0).map(|name| ("vserver", name.to_owned())).into_iter().collect();
+    let names: &[&'static str] = if clear { &["client"] } else { &["client", "limit"] };
+    for &name in names {
+        query.extend(arguments.value(name)?.map(|value| (name, value.to_owned())));
+    }
+    Ok(Request::Persistence { clear, query })
+}
+
 /// Services and servers take the delay as the second argument; `-delay` is taken as well.
 pub(super) fn disable(collection: &str, arguments: &Arguments) -> Result<Request, String> {
     let body = disable_body(arguments, arguments.positional(1))?;

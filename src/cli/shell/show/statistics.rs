@@ -81,6 +81,19 @@ pub(in super::super) fn connections(connections: &[ConnectionDto]) -> String {
     table(&head, rows)
 }
 
+/// Persistence entries; of a clear, how many there were.
+pub(in super::super) fn persistence(json: &serde_json::Value) -> String {
+    if let Some(cleared) = json["cleared"].as_u64() {
+        return format!("\tCleared: {cleared}\n");
+    }
+    let text = |item: &serde_json::Value, key: &str| item[key].as_str().unwrap_or_default().to_owned();
+    let rows = json["items"].as_array().into_iter().flatten().map(|item| {
+        let of = item["vserver"].as_str().or_else(|| item["lb_group"].as_str()).unwrap_or_default().to_owned();
+        vec![text(item, "type"), text(item, "client"), text(item, "service"), of, text(item, "left")]
+    });
+    table(&["Type", "Client", "Service", "Vserver", "Timeout"], rows)
+}
+
 /// Counters with their rates, times by part, endings.
 pub(in super::super) fn statistics_of_one(stats: &StatsDto) -> String {
     let flow = |name: &str, flow: &FlowDto| vec![name.to_owned(), flow.rate.to_string(), flow.total.to_string()];
