@@ -2,8 +2,12 @@
 
 #[path = "l7/balance.rs"]
 mod balance;
+#[path = "l7/corpus.rs"]
+mod corpus;
 #[path = "l7/drain.rs"]
 mod drain;
+#[path = "l7/engines.rs"]
+mod engines;
 #[path = "l7/http2.rs"]
 mod http2;
 #[path = "l7/methods.rs"]
@@ -14,6 +18,8 @@ mod protocol;
 mod retry;
 #[path = "l7/rules.rs"]
 mod rules;
+#[path = "l7/split.rs"]
+mod split;
 #[path = "l7/strict.rs"]
 mod strict;
 #[path = "l7/upgrade.rs"]

@@ -11,23 +11,20 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::Poll;
 
-use super::body::Body;
 use super::buffer::Buffer;
 use super::client::{Client, Stop};
+use super::outset::{Outset, outset};
 use super::pool::Definition;
 use super::request::{Request, respond};
 use super::server::Server;
 use super::transit::{Terms, Transit};
 use super::tries::{Failed, Remedy, Tries};
-use super::write::{self, Keep, Onwards};
+use super::write::Keep;
 use super::{End, Relay};
 use crate::dataplane::Shared;
 use crate::dataplane::conn::{ClientInfo, Transport};
 use crate::dataplane::connect::connect;
 use crate::dataplane::ended::Exchange;
-use crate::dataplane::l7::forward::{self, About};
-use crate::dataplane::l7::head::Framing;
-use crate::dataplane::l7::head::chunk::Form;
 use crate::dataplane::l7::pages::Page;
 use crate::dataplane::l7::policy::{self, Verdict};
 use crate::dataplane::l7::routed::Routed;
@@ -37,6 +34,7 @@ use crate::model::balancing::Extract;
 use crate::model::ending::{Ending, Phase, Reason, Who};
 use crate::model::id::{Name, VserverId};
 use crate::snapshot::Snapshot;
+use crate::snapshot::live::VserverLive;
 
 /// What is done about a request, decided without its body.
 enum Judged {
@@ -46,10 +44,10 @@ enum Judged {
 }
 
 /// What goes from member to member.
-struct Trip<'a> {
-    request: &'a mut Request,
-    routed: Option<&'a mut Routed>,
-    story: &'a mut Exchange,
+pub(super) struct Trip<'a> {
+    pub request: &'a mut Request,
+    pub routed: Option<&'a mut Routed>,
+    pub story: &'a mut Exchange,
     /// Only over a connection that is made for it.
     fresh: bool,
 }
@@ -94,7 +92,7 @@ pub(super) async fn serve<S: Transport>(
             }
             Err(failed) => failed,
         };
-        let granted = || live.retry.take(client.shared.now(), retry.budget_percent);
+        let granted = |tried: &[Name]| may_retry(client, routed.as_ref(), &live, retry.budget_percent, tried);
         let over = tries.after(failed, acquired.serving.service(), granted);
         drop(acquired);
         client.signals.served();
@@ -202,6 +200,26 @@ fn wanted<'a>(
         now: shared.now(),
         dry: false,
     }
+}
+
+/// Whether there is anybody left to try, and the budget has room for it.
+fn may_retry<S>(
+    client: &Client<S>,
+    routed: Option<&Routed>,
+    live: &VserverLive,
+    budget_percent: u8,
+    tried: &[Name],
+) -> bool {
+    let snapshot = client.shared.plane.cell.load();
+    let wanted = Wanted { dry: true, ..wanted(&client.info, &client.shared, &|_| None, routed, tried) };
+    let vserver = snapshot.model.vserver_id(routed.map_or(&client.vserver, |routed| &routed.vserver));
+    if vserver.is_none_or(|id| policy::choose(&snapshot, id, &wanted).is_err()) {
+        return false;
+    }
+    let granted = live.retry.take(client.shared.now(), budget_percent);
+    let counted = if granted { &live.retries_total } else { &live.retries_denied_total };
+    counted.fetch_add(1, Ordering::Relaxed);
+    granted
 }
 
 /// No member is to be had, or none that was not tried.
@@ -329,63 +347,4 @@ async fn reach<S: Transport>(
             Err(Failed::unreached(story, failure.reason))
         }
     }
-}
-
-/// What goes out first: the head, and what is there of the body. And what of the body is still to come.
-struct Outset {
-    out: Buffer,
-    body: Body,
-    /// For copies; empty where there are none.
-    copied_head: Vec<u8>,
-}
-
-fn outset<S>(client: &mut Client<S>, acquired: &Acquired, trip: &mut Trip<'_>, whole: bool, last: bool) -> Outset {
-    let mut out = Buffer::new();
-    let input = client.input();
-    let request = &mut *trip.request;
-    let snapshot = &acquired.snapshot;
-    let service = snapshot.model.service(acquired.choice.service);
-    let about = About {
-        client: client.info.client.ip(),
-        port: client.info.local.port(),
-        tls: client.info.is_tls(),
-        host: request.host(input),
-    };
-    let sent = |name: &'static str| {
-        let named = request.fields.iter().filter(move |field| field.name.text(input).eq_ignore_ascii_case(name));
-        named.map(move |field| field.value.text(input))
-    };
-    let asked = snapshot.model.vserver_id(&client.vserver).map(|id| snapshot.model.vserver(id));
-    let said = asked.map(|asked| forward::fields(asked, service, &about, sent)).unwrap_or_default();
-    let routed = trip.routed.as_deref_mut();
-    // HTTP/1.0 needs none, but goes on as HTTP/1.1.
-    let needs_host = request.head.host.is_none() || routed.is_some();
-    let host = if needs_host { acquired.choice.address.to_string() } else { String::new() };
-    let edits = routed.as_ref().map(|routed| &routed.edits).filter(|edits| !edits.is_empty());
-    let onwards = Onwards { edits, said: &said, host: &host, last };
-    write::request(&mut out, request.source(input), &request.head, &onwards);
-    let body = if whole { &input[request.length..request.length + request.body_length()] } else { &[][..] };
-    let mut copied_head = Vec::new();
-    if let Some(copies) = routed.map(|routed| &mut routed.copies).filter(|copies| !copies.is_empty()) {
-        copies.restart();
-        copies.body(body);
-        copied_head = write::copied(out.data());
-    }
-    if whole {
-        // It stays where it is until the answer is there, so that it can be sent again.
-        if !body.is_empty() {
-            out.put(body);
-            trip.story.moved_in(body.len() as u64);
-        }
-        return Outset { out, body: Body::none(), copied_head };
-    }
-    let body = match request.head.framing {
-        Framing::None => Body::none(),
-        Framing::Length(length) => Body::length(length),
-        Framing::Chunked => Body::chunks(Form::Chunks),
-    };
-    request.gone = true;
-    let length = request.length;
-    client.consume(length);
-    Outset { out, body, copied_head }
 }

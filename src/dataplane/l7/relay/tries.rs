@@ -51,12 +51,12 @@ impl Tries {
         Tries { tried: Vec::new(), fresh: false, last: None, left: most, began }
     }
 
-    /// `None`: again. `granted`: whether the vserver's budget has room for one more.
+    /// `None`: again. `granted`: whether there is another, and the vserver's budget has room for it.
     pub fn after(
         &mut self,
         failed: Failed,
         service: &Name,
-        granted: impl FnOnce() -> bool,
+        granted: impl FnOnce(&[Name]) -> bool,
     ) -> Option<(Remedy, Option<Ending>)> {
         let Failed { remedy, ending } = failed;
         match remedy {
@@ -67,7 +67,7 @@ impl Tries {
             Remedy::Another { status, counts } => {
                 self.tried.push(Name::clone(service));
                 self.last = Some((status, ending));
-                if (counts && (self.left == 0 || !granted())) || self.began.elapsed() > TRIES_BUDGET {
+                if (counts && (self.left == 0 || !granted(&self.tried))) || self.began.elapsed() > TRIES_BUDGET {
                     return Some((Remedy::Page(status), ending));
                 }
                 self.left -= u32::from(counts);

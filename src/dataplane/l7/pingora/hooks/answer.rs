@@ -131,7 +131,13 @@ fn id(told: &Told) -> Option<&str> {
 
 /// A server's answer on its way to the client.
 pub(super) fn of_server(session: &mut Session, link: &Link, head: &mut ResponseHeader) {
-    for hop_by_hop in ["keep-alive", "proxy-connection", "upgrade"] {
+    let named = head.headers.get_all("connection").iter().filter_map(|value| value.to_str().ok());
+    let framing = ["connection", "content-length", "transfer-encoding", "close"];
+    let named: Vec<String> = named
+        .flat_map(|value| value.split(',').map(|name| name.trim().to_ascii_lowercase()))
+        .filter(|name| !name.is_empty() && !framing.contains(&name.as_str()))
+        .collect();
+    for hop_by_hop in named.iter().map(String::as_str).chain(["keep-alive", "proxy-connection", "upgrade"]) {
         head.remove_header(hop_by_hop);
     }
     // HTTP/1.0 knows no chunks: the body ends with the connection.

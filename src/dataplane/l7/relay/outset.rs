@@ -1,0 +1,76 @@
+//! What is sent to a server at first.
+
+use super::body::Body;
+use super::buffer::Buffer;
+use super::client::Client;
+use super::serve::Trip;
+use super::write::{self, Onwards};
+use crate::dataplane::l7::forward::{self, About};
+use crate::dataplane::l7::head::Framing;
+use crate::dataplane::l7::head::chunk::Form;
+use crate::dataplane::member::Acquired;
+
+/// What goes out first: the head, and what is there of the body. And what of the body is still to come.
+pub(super) struct Outset {
+    pub out: Buffer,
+    pub body: Body,
+    /// For copies; empty where there are none.
+    pub copied_head: Vec<u8>,
+}
+
+pub(super) fn outset<S>(
+    client: &mut Client<S>,
+    acquired: &Acquired,
+    trip: &mut Trip<'_>,
+    whole: bool,
+    last: bool,
+) -> Outset {
+    let mut out = Buffer::new();
+    let input = client.input();
+    let request = &mut *trip.request;
+    let snapshot = &acquired.snapshot;
+    let service = snapshot.model.service(acquired.choice.service);
+    let about = About {
+        client: client.info.client.ip(),
+        port: client.info.local.port(),
+        tls: client.info.is_tls(),
+        host: request.host(input),
+    };
+    let sent = |name: &'static str| {
+        let named = request.fields.iter().filter(move |field| field.name.text(input).eq_ignore_ascii_case(name));
+        named.map(move |field| field.value.text(input))
+    };
+    let asked = snapshot.model.vserver_id(&client.vserver).map(|id| snapshot.model.vserver(id));
+    let said = asked.map(|asked| forward::fields(asked, service, &about, sent)).unwrap_or_default();
+    let routed = trip.routed.as_deref_mut();
+    // HTTP/1.0 needs none, but goes on as HTTP/1.1.
+    let needs_host = request.head.host.is_none() || routed.is_some();
+    let host = if needs_host { acquired.choice.address.to_string() } else { String::new() };
+    let edits = routed.as_ref().map(|routed| &routed.edits).filter(|edits| !edits.is_empty());
+    let onwards = Onwards { edits, said: &said, host: &host, last };
+    write::request(&mut out, request.source(input), &request.head, &onwards);
+    let body = if whole { &input[request.length..request.length + request.body_length()] } else { &[][..] };
+    let mut copied_head = Vec::new();
+    if let Some(copies) = routed.map(|routed| &mut routed.copies).filter(|copies| !copies.is_empty()) {
+        copies.restart();
+        copies.body(body);
+        copied_head = write::copied(out.data());
+    }
+    if whole {
+        // It stays where it is until the answer is there, so that it can be sent again.
+        if !body.is_empty() {
+            out.put(body);
+            trip.story.moved_in(body.len() as u64);
+        }
+        return Outset { out, body: Body::none(), copied_head };
+    }
+    let body = match request.head.framing {
+        Framing::None => Body::none(),
+        Framing::Length(length) => Body::length(length),
+        Framing::Chunked => Body::chunks(Form::Chunks),
+    };
+    request.gone = true;
+    let length = request.length;
+    client.consume(length);
+    Outset { out, body, copied_head }
+}
