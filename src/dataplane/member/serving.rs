@@ -77,6 +77,8 @@ impl Serving {
         let (mut service, mut vserver) = (self.service_flush.clone(), self.vserver_flush.clone());
         async move {
             let flush = tokio::select! {
+                // Where a service takes its vserver down with it, its own reason says more.
+                biased;
                 // An error means that the service or vserver is gone for good; whoever removed it bumped first.
                 Ok(()) = service.changed() => *service.borrow(),
                 Ok(()) = vserver.changed() => *vserver.borrow(),
