@@ -1,11 +1,15 @@
 //! Persistence entries.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use super::text;
 use crate::config::units::format_duration;
 use crate::control::World;
-use crate::model::id::VserverId;
+use crate::model::id::{ServiceId, VserverId};
 use crate::model::persistence::{Persistence, PersistenceKind};
-use crate::snapshot::live::Session;
+use crate::model::vserver::Vserver;
+use crate::snapshot::live::{Session, Sessions};
 
 dto! {
     /// Persistence entries, and what is not among them.
@@ -37,6 +41,48 @@ dto! {
     }
 }
 
+/// How many clients the tables of its vservers lead to a service, and how long the last stays.
+pub(super) fn persistent_clients(world: &World<'_>, id: ServiceId) -> (u64, Duration) {
+    let name = &world.model.service(id).name;
+    let mut seen: Vec<&Arc<Sessions>> = Vec::new();
+    let mut all = (0, Duration::ZERO);
+    for vserver in world.snapshot.prepared.vservers_of(id) {
+        let sessions = &world.snapshot.vservers[vserver.index()].sessions;
+        // An lb group has one table.
+        if seen.iter().any(|other| Arc::ptr_eq(other, sessions)) {
+            continue;
+        }
+        seen.push(sessions);
+        let (clients, left) = sessions.of_service(name, world.now.tick);
+        all = (all.0 + clients as u64, all.1.max(left));
+    }
+    all
+}
+
+/// What the cookies of its vservers do to a drain.
+pub(super) fn persistent_note(world: &World<'_>, id: ServiceId) -> Option<String> {
+    let member_of = |v: &&Vserver| v.trofs_persistence && v.members.iter().any(|m| m.service == id);
+    let mut notes = Vec::new();
+    for vserver in world.model.vservers.iter().filter(member_of) {
+        let Some(Persistence { kind, timeout, .. }) = &vserver.persistence else { continue };
+        match kind {
+            PersistenceKind::CookieInsert { .. } if timeout.is_zero() => {
+                notes.push(format!("session cookies of vserver {} never end by themselves", vserver.name));
+            }
+            PersistenceKind::CookieInsert { .. } => notes.push(format!(
+                "cookies of vserver {} end {} after a client's last request",
+                vserver.name,
+                format_duration(*timeout)
+            )),
+            PersistenceKind::UrlPassive { .. } | PersistenceKind::CustomServerId { .. } => {
+                notes.push(format!("requests to vserver {} may name it for ever", vserver.name));
+            }
+            _ => {}
+        }
+    }
+    (!notes.is_empty()).then(|| notes.join("; "))
+}
+
 // === impl PersistenceSessionDto ===
 
 impl PersistenceSessionDto {
@@ -54,7 +100,7 @@ impl PersistenceSessionDto {
             r#type: text(kind),
             client: session.client.to_string(),
             service: text(&session.service),
-            left: format_duration(std::time::Duration::from_secs(session.left.as_secs())),
+            left: format_duration(Duration::from_secs(session.left.as_secs())),
         }
     }
 

@@ -1,20 +1,17 @@
 //! Services, members of service groups, and the groups.
 
 use std::ops::Range;
-use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
+use super::persistence::{persistent_clients, persistent_note};
 use super::{NoteDto, TimesDto, admin_word, forced_word, measured, remaining, text, up_down};
 use crate::config::units::format_duration;
 use crate::control::World;
 use crate::model::check::Host;
 use crate::model::event::Outcome;
 use crate::model::id::{GroupId, Kind, ServiceId};
-use crate::model::persistence::{Persistence, PersistenceKind};
 use crate::model::state::{DrainKind, ServiceState, Slot};
-use crate::model::vserver::Vserver;
-use crate::snapshot::live::Sessions;
 
 dto! {
     /// A service, or a member of a service group (named `GROUP/MEMBER`).
@@ -262,48 +259,6 @@ impl DrainDto {
             started_at: drain.started_at.to_string(),
         })
     }
-}
-
-/// How many clients the tables of its vservers lead to a service, and how long the last stays.
-fn persistent_clients(world: &World<'_>, id: ServiceId) -> (u64, Duration) {
-    let name = &world.model.service(id).name;
-    let mut seen: Vec<&Arc<Sessions>> = Vec::new();
-    let mut all = (0, Duration::ZERO);
-    for vserver in world.snapshot.prepared.vservers_of(id) {
-        let sessions = &world.snapshot.vservers[vserver.index()].sessions;
-        // An lb group has one table.
-        if seen.iter().any(|other| Arc::ptr_eq(other, sessions)) {
-            continue;
-        }
-        seen.push(sessions);
-        let (clients, left) = sessions.of_service(name, world.now.tick);
-        all = (all.0 + clients as u64, all.1.max(left));
-    }
-    all
-}
-
-/// What the cookies of its vservers do to a drain.
-fn persistent_note(world: &World<'_>, id: ServiceId) -> Option<String> {
-    let member_of = |v: &&Vserver| v.trofs_persistence && v.members.iter().any(|m| m.service == id);
-    let mut notes = Vec::new();
-    for vserver in world.model.vservers.iter().filter(member_of) {
-        let Some(Persistence { kind, timeout, .. }) = &vserver.persistence else { continue };
-        match kind {
-            PersistenceKind::CookieInsert { .. } if timeout.is_zero() => {
-                notes.push(format!("session cookies of vserver {} never end by themselves", vserver.name));
-            }
-            PersistenceKind::CookieInsert { .. } => notes.push(format!(
-                "cookies of vserver {} end {} after a client's last request",
-                vserver.name,
-                format_duration(*timeout)
-            )),
-            PersistenceKind::UrlPassive { .. } | PersistenceKind::CustomServerId { .. } => {
-                notes.push(format!("requests to vserver {} may name it for ever", vserver.name));
-            }
-            _ => {}
-        }
-    }
-    (!notes.is_empty()).then(|| notes.join("; "))
 }
 
 /// REST's word for the kind of a drain.

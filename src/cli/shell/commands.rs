@@ -1,14 +1,15 @@
 //! The commands that the shell knows: keywords, arguments, and the request that each makes.
 
 mod build;
-
-use serde_json::Value;
+mod request;
 
 use super::grammar::Arguments;
 use build::{
     act, connections, disable, disable_body, first, group, kick, monitors, note, persistence, save, set_force,
     set_scenario, set_switch, shown,
 };
+
+pub(super) use request::{Request, View};
 
 /// A command of the table.
 pub(super) struct Command {
@@ -22,77 +23,6 @@ pub(super) struct Command {
     /// What the first argument names, for completion.
     pub names: Option<View>,
     pub build: fn(&Arguments) -> Result<Request, String>,
-}
-
-/// What a line asks for.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Request {
-    Show {
-        view: View,
-        name: Option<String>,
-        /// `stat` instead of `show`.
-        statistics: bool,
-    },
-    /// An act on one object: `path` below `/api/v1`.
-    Act {
-        put: bool,
-        path: String,
-        body: Value,
-    },
-    /// `show ns connectiontable`, with the parameters of the query.
-    Connections(Vec<(&'static str, String)>),
-    /// `show` and `clear lb persistentSessions`, with the parameters of the query.
-    Persistence {
-        clear: bool,
-        query: Vec<(&'static str, String)>,
-    },
-    /// DELETE below `/api/v1`.
-    Delete(String),
-    /// `disable serviceGroup G SERVER PORT`: the member is looked up first.
-    Member {
-        group: String,
-        server: String,
-        port: String,
-        act: &'static str,
-        body: Value,
-    },
-    /// `disable lb monitor SERVICE [MONITOR]`, or of all members of a group: the checks are looked up first.
-    Monitors {
-        owner: String,
-        monitor: Option<String>,
-        act: &'static str,
-        body: Value,
-    },
-    /// Both modes at once, so that the scenario leaves its state.
-    ReturnScenario {
-        name: String,
-        reason: Option<String>,
-    },
-    RunningConfig,
-    Version,
-    Status,
-    /// The commands that begin with these words.
-    Help {
-        words: Vec<String>,
-    },
-    Quit,
-}
-
-/// A kind of object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum View {
-    Service,
-    Group,
-    Server,
-    /// Of both roles.
-    Vserver,
-    LbVserver,
-    CsVserver,
-    Scenario,
-    Check,
-    Switch,
-    Datacenter,
-    Zone,
 }
 
 const DISABLE: &[&str] = &["graceFul", "delay", "reason", "expires"];
