@@ -9,6 +9,7 @@
 //! - [`tls`]: certificates, TLS to clients and to servers, the PROXY protocol
 //! - [`persistence`]: who goes back to its member, by what, and how long
 //! - [`overload`]: limits of members and clients, the surge queue, spillover
+//! - [`http`](mod@http): HTTP/2, gRPC, WebSocket, TLS to servers, retries
 //! - [`rules`]: traffic rules: route, edit, answer, mirror; content switching
 //! - [`scenarios`]: conditions, modes, holds, guards; what happens after a restart
 //! - [`pairs`]: two data centres, their signals and their four scenarios
@@ -23,6 +24,7 @@ pub mod choices;
 pub mod config;
 pub mod endings;
 pub mod first_steps;
+pub mod http;
 pub mod limits;
 pub mod methods;
 pub mod monitors;

@@ -6,7 +6,7 @@
 //! load, and does not draw on it. Counted in slots of a second, by atomics: no lock, and what two
 //! threads do at once is at most a retry too many.
 
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use crate::model::time::Tick;
 
@@ -21,6 +21,9 @@ const SLOTS: usize = 16;
 #[derive(Debug, Default)]
 pub struct Budget {
     slots: [Slot; SLOTS],
+    /// Retries that were made, and those that were not.
+    pub granted_total: AtomicU64,
+    pub denied_total: AtomicU64,
 }
 
 #[derive(Debug, Default)]
@@ -50,10 +53,13 @@ impl Budget {
         let slot = self.slot(now);
         let free = slot.retries.load(Relaxed) < FLOOR_PER_S;
         let within = (retries + 1) * 100 <= requests * u64::from(percent);
-        if free || within {
+        let granted = free || within;
+        if granted {
             slot.retries.fetch_add(1, Relaxed);
         }
-        free || within
+        let counted = if granted { &self.granted_total } else { &self.denied_total };
+        counted.fetch_add(1, Relaxed);
+        granted
     }
 
     /// The slot of this second, emptied where it counted an earlier one.

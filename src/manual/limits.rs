@@ -17,8 +17,9 @@
 //! | a split moved by one value in the REST interface | 501 as for every object; change FILE and reload, or PUT /api/v1/config |
 //! | startup round robin after a change (`new_service_request`) | refused at load; `slow_start` is there |
 //! | features other than LB and GSLB as switches (content switching, rewriting and answering are rules and always on); compression, cache, … | refused at load |
-//! | `max_req`, `usip`, `cka`, `cmp`, TCP and HTTP profiles of services | refused at load |
-//! | HTTP/2 from clients or to servers | a client that begins it without having asked gets 505; HTTP/1.0 and 1.1 are served, upgrades such as WebSocket pass |
+//! | `usip`, `cka`, `cmp`, TCP and HTTP profiles of services | refused at load |
+//! | HTTP/2 from a client of a vserver without `http2` | 505 where it begins with the preface |
+//! | trailers of requests, interim answers to clients of HTTP/2, WebSocket over HTTP/2, server push, upgrades other than WebSocket | not passed on |
 //! | CONNECT and TRACE | 405 |
 //! | monitors of the types LDNS-PING, LDNS-TCP, LDNS-DNS, ARP, ND6, SNMP, SIP, RTSP, DIAMETER, MSSQL-ECV, ORACLE-ECV, MQTT-ECV, APPC, SMPP, STOREFRONT, CITRIX-… | accepted and stored; the state is unknown and `last_error` says why |
 //! | transparent monitors, profiles of monitors, traps | refused at load; see [`netscaler`](super::netscaler) |

@@ -135,11 +135,7 @@ pub struct VserverLive {
     /// Times that a connection could not be accepted for want of a file descriptor.
     pub no_descriptor_total: AtomicU64,
     pub tls: TlsLive,
-    /// Requests that were given to another member because one failed.
-    pub retries_total: AtomicU64,
-    /// Retries that the budget did not allow.
-    pub retries_denied_total: AtomicU64,
-    /// What may be retried.
+    /// What may be retried, and how often it was.
     pub retry: crate::balance::retry::Budget,
     /// The cursor of round robin.
     pub cursor: AtomicU64,

@@ -14,7 +14,7 @@ use tokio::sync::watch;
 use super::head::frames::Fault;
 use crate::dataplane::Shared;
 use crate::dataplane::conn::{ClientInfo, Transport};
-use crate::model::ending::Reason;
+use crate::model::ending::{Reason, Who};
 use crate::model::id::Name;
 
 /// Idle time-out before the first request has told the vserver's.
@@ -37,6 +37,8 @@ pub(super) struct Link {
     fault: watch::Sender<Option<Fault>>,
     /// Of one stream of an HTTP/2 connection: the link of the connection.
     connection: Option<Arc<Link>>,
+    /// Why what is under way was broken off.
+    cut: Mutex<Option<(Who, Reason)>>,
     /// The client owes bytes of a body.
     uploading: AtomicBool,
     /// When bytes of a body last went by, in milliseconds since `began`.
@@ -68,6 +70,7 @@ impl Link {
             closing: watch::Sender::new(false),
             fault: watch::Sender::new(None),
             connection: None,
+            cut: Mutex::default(),
             uploading: AtomicBool::new(false),
             moved_ms: AtomicU64::new(0),
             began: Instant::now(),
@@ -137,6 +140,17 @@ impl Link {
             Some(why) => why,
             None => std::future::pending().await,
         }
+    }
+
+    /// What is under way is broken off; the first reason counts.
+    pub fn cut(&self, who: Who, reason: Reason) {
+        self.cut.lock().get_or_insert((who, reason));
+    }
+
+    /// Why it was, of this stream or of the connection.
+    pub fn cut_for(&self) -> Option<(Who, Reason)> {
+        let own = *self.cut.lock();
+        own.or_else(|| self.connection.as_ref().and_then(|connection| connection.cut_for()))
     }
 
     /// Bytes of a body went by.

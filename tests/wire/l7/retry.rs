@@ -57,8 +57,8 @@ async fn a_back_end_that_fails_altogether_is_not_hit_harder_than_the_budget_allo
     let taken = taken.load(Ordering::SeqCst);
     let snapshot = world.cell.load_full();
     let live = &snapshot.vservers[0].live;
-    let retries = live.retries_total.load(Ordering::Relaxed);
+    let retries = live.retry.granted_total.load(Ordering::Relaxed);
     assert_eq!(taken as u64, 100 + retries);
     assert!((10..60).contains(&retries), "{retries}");
-    assert!(live.retries_denied_total.load(Ordering::Relaxed) > 0);
+    assert!(live.retry.denied_total.load(Ordering::Relaxed) > 0);
 }

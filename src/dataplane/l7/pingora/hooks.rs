@@ -27,17 +27,15 @@ use pingora_proxy::{FailToProxy, ProxyHttp, Session};
 use crate::balance::extract;
 use crate::balance::passive::Outcome;
 use crate::dataplane::ended::Exchange;
-use crate::dataplane::l7::forward::{self, About, is_look_alike};
 use crate::dataplane::l7::link::Link;
 use crate::dataplane::l7::pingora::{dial, peer};
-use crate::dataplane::l7::policy::{self, Decision, Request, Verdict};
+use crate::dataplane::l7::policy::{self, Verdict};
 use crate::dataplane::l7::routed::Routed;
 use crate::dataplane::l7::sticky;
 use crate::dataplane::member::{admit, learn};
 use crate::model::ending::{Ending, Phase, Reason, Who};
-use crate::model::id::{Name, VserverId};
+use crate::model::id::Name;
 use crate::model::tls::TlsVersion;
-use crate::snapshot::Snapshot;
 use ctx::{Ctx, Head, values, wanted};
 
 /// Interim answers (1xx) to one request at most: real servers send a few, and nothing else bounds them.
@@ -111,7 +109,7 @@ impl ProxyHttp for Hooks {
                 return answer::refused(session, &link, &told, &refused).await;
             }
         }
-        let decision = decide(&snapshot, vserver, session, &link);
+        let decision = request::decide(&snapshot, vserver, session, &link);
         policy::count(&snapshot, &decision);
         if let Some(rule) = decision.rule(&snapshot) {
             ctx.step(|e| e.by_rule(&snapshot.model.rules[rule.index()].name));
@@ -201,27 +199,9 @@ impl ProxyHttp for Hooks {
             routed.copies.restart();
         }
         let Some(chosen) = &ctx.chosen else { return Ok(()) };
-        let service = chosen.snapshot.model.service(chosen.choice.service);
-        let Some(vserver) = chosen.snapshot.model.vserver_id(&link.vserver) else { return Ok(()) };
-        let vserver = chosen.snapshot.model.vserver(vserver);
-        let asked = session.req_header();
-        let about = About {
-            client: link.client.ip(),
-            port: link.info.local.port(),
-            tls: link.info.is_tls(),
-            host: asked.headers.get("host").and_then(|host| host.to_str().ok()).unwrap_or(""),
-        };
-        let sent = |name| asked.headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
-        for (name, value) in forward::fields(vserver, service, &about, sent) {
-            say(request, &name, value)?;
-        }
-        request::join_cookies(request)?;
+        request::for_server(session.req_header(), request, &link, chosen)?;
         if ctx.last_of_connection && request.version != http::Version::HTTP_2 {
             request.insert_header("Connection", "close")?;
-        }
-        if !request.headers.contains_key("host") {
-            // HTTP/1.0 needs none, but goes on as HTTP/1.1.
-            request.insert_header("Host", chosen.choice.address.to_string())?;
         }
         if ctx.routed.as_ref().is_some_and(|routed| !routed.copies.is_empty()) {
             ctx.copied_head = edit::copied(request);
@@ -404,32 +384,4 @@ impl ProxyHttp for Hooks {
     fn suppress_proxy_warn_log(&self, _: &Session, _: &Ctx, _: &Error, _: pingora_proxy::ProxyWarnLogContext) -> bool {
         true
     }
-}
-
-/// Sets a field, so that no other can be taken for it.
-fn say(request: &mut RequestHeader, name: &str, value: String) -> Result<()> {
-    let forged: Vec<_> = request.headers.keys().filter(|field| is_look_alike(field.as_str(), name)).cloned().collect();
-    for field in &forged {
-        request.remove_header(field);
-    }
-    request.insert_header(name.to_owned(), value)
-}
-
-fn decide(snapshot: &Snapshot, vserver: VserverId, session: &Session, link: &Link) -> Decision {
-    let head = session.req_header();
-    let fields: Vec<(&str, &[u8])> =
-        head.headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes())).collect();
-    let tls = link.info.tls.as_ref();
-    let request = Request {
-        method: head.method.as_str(),
-        // Visible ASCII: the head passed the guard.
-        target: std::str::from_utf8(head.raw_path()).unwrap_or("/"),
-        host: head.headers.get("host").and_then(|v| v.to_str().ok()).unwrap_or(""),
-        fields: &fields,
-        client: link.client.ip(),
-        port: link.info.local.port(),
-        tls: tls.is_some(),
-        server_name: tls.and_then(|tls| tls.server_name.as_deref()),
-    };
-    policy::decide(snapshot, vserver, &request)
 }

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use h2::Reason;
+use h2::Reason as Code;
 use pingora_core::apps::HttpServerApp;
 use pingora_core::protocols::http::ServerSession;
 use pingora_core::protocols::http::v2::server::{H2Accept, H2Options, HttpSession, handshake};
@@ -35,6 +35,7 @@ use super::hooks::Hooks;
 use crate::dataplane::l7::head::HEAD_MAX_BYTES;
 use crate::dataplane::l7::head::frames::Fault;
 use crate::dataplane::l7::link::Link;
+use crate::model::ending::{Phase, Reason, Who};
 pub(super) use io::Http2Stream;
 
 /// Streams of one connection at once.
@@ -99,9 +100,11 @@ pub(super) async fn run(proxy: &Arc<HttpProxy<Hooks>>, stream: Http2Stream, link
             }
             why = link.faulted(), if cut.is_none() => {
                 tracing::debug!(client = %link.client, vserver = &*link.vserver, ?why, "HTTP/2 connection cut");
+                link.cut(Who::Client, Reason::BadRequest);
+                link.info.conn.ended(Who::Client, Phase::Head, Reason::BadRequest);
                 connection.abrupt_shutdown(match why {
-                    Fault::Flood(_) => Reason::ENHANCE_YOUR_CALM,
-                    Fault::NoSettings => Reason::PROTOCOL_ERROR,
+                    Fault::Flood(_) => Code::ENHANCE_YOUR_CALM,
+                    Fault::NoSettings => Code::PROTOCOL_ERROR,
                 });
                 cut = Some(Instant::now() + GOODBYE);
             }
@@ -110,6 +113,7 @@ pub(super) async fn run(proxy: &Arc<HttpProxy<Hooks>>, stream: Http2Stream, link
                 if closing {
                     break;
                 }
+                link.info.conn.ended(Who::Client, Phase::Head, Reason::KeepAliveTimeout);
                 closing = true;
                 idle_since = Instant::now();
                 connection.graceful_shutdown();
@@ -117,6 +121,7 @@ pub(super) async fn run(proxy: &Arc<HttpProxy<Hooks>>, stream: Http2Stream, link
             () = pinger.lost(), if !idle => break,
         }
     }
+    link.cut(Who::Client, Reason::ClientGone);
     link.linger();
 }
 
@@ -131,7 +136,12 @@ async fn serve(proxy: Arc<HttpProxy<Hooks>>, session: HttpSession, link: Arc<Lin
             return Poll::Ready(());
         }
         // After the request: it may just have set what this waits for.
-        if link.poll_flushed(cx).is_ready() || stalled.as_mut().poll(cx).is_ready() {
+        if let Poll::Ready(reason) = link.poll_flushed(cx) {
+            link.cut(Who::Appliance, reason);
+            return Poll::Ready(());
+        }
+        if stalled.as_mut().poll(cx).is_ready() {
+            link.cut(Who::Client, Reason::IdleTimeout);
             return Poll::Ready(());
         }
         Poll::Pending

@@ -16,6 +16,20 @@ use bascule::model::vserver::Member;
 
 const ENHANCE_YOUR_CALM: u32 = 11;
 
+/// Waits until something has ended this way.
+async fn ended(world: &World, ending: &str) {
+    let snapshot = world.cell.load_full();
+    let live = &snapshot.vservers[0].live;
+    let is_there = || live.endings.counts().iter().any(|(seen, _)| seen.to_string() == ending);
+    let all = || live.endings.counts().iter().map(|(seen, n)| format!("{seen} {n}")).collect::<Vec<_>>();
+    let waited = tokio::time::timeout(PATIENT, async {
+        while !is_there() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    });
+    assert!(waited.await.is_ok(), "{ending} in {:?}", all());
+}
+
 /// Answers a request for each permit.
 async fn held() -> (Server, Arc<Semaphore>) {
     let gate = Arc::new(Semaphore::new(0));
@@ -49,6 +63,8 @@ async fn a_flush_resets_the_streams_of_its_member_and_no_others() {
     assert_eq!(ends.iter().filter(|end| end.as_ref().is_ok_and(|answer| answer.status == 200)).count(), 1);
     assert_eq!(ends.iter().filter(|end| end.as_ref().is_err_and(h2::Error::is_reset)).count(), 1);
     assert!(client.is_open().await);
+    ended(&world, "appliance/wait/flushed").await;
+    ended(&world, "server/body/done").await;
 }
 
 #[tokio::test]
@@ -115,6 +131,7 @@ async fn an_idle_connection_is_told_to_go_and_one_that_never_speaks_is_closed() 
     assert_eq!(client.ended().await, Ok(()));
     let mut raw = Raw::connect(world.vip("web")).await;
     assert_eq!(raw.outcome(0).await, Seen::GoAway(0));
+    ended(&world, "client/head/keep_alive_timeout").await;
     let mut silent = Raw::silent(world.vip("web")).await;
     assert_eq!(silent.outcome(0).await, Seen::Closed);
 }
@@ -128,6 +145,7 @@ async fn a_client_that_owes_a_body_and_sends_nothing_is_reset() {
     raw.frame(raw::DATA, 0, 1, b"part").await;
     assert!(matches!(raw.outcome(1).await, Seen::Reset(_)));
     eventually("nothing is active", || world.active("a") == 0).await;
+    ended(&world, "client/wait/idle_timeout").await;
 }
 
 #[tokio::test]
@@ -141,6 +159,11 @@ async fn a_reset_by_the_client_ends_the_work_of_its_stream() {
     eventually("nothing is active", || world.active("a") == 0).await;
     raw.frame(raw::PING, 0, 0, &[0; 8]).await;
     assert_eq!(raw.outcome(0).await, Seen::Pong);
+    ended(&world, "client/wait/client_gone").await;
+    raw.headers(3, true, raw::GET).await;
+    eventually("it is asked", || world.active("a") == 1).await;
+    drop(raw);
+    eventually("nothing is active", || world.active("a") == 0).await;
 }
 
 /// "Rapid reset", and its quieter sisters.
@@ -172,5 +195,6 @@ async fn floods_are_cut_off() {
         // Whether the GOAWAY arrives before the flood runs into the close is a race.
         assert!(matches!(end, Seen::GoAway(ENHANCE_YOUR_CALM) | Seen::Closed), "{kind}: {end:?}");
     }
+    ended(&world, "client/head/bad_request").await;
     assert_eq!(Client::connect(world.vip("web")).await.get("/").await.text(), "a");
 }

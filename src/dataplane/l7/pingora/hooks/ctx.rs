@@ -149,6 +149,16 @@ impl Ctx {
     }
 }
 
+impl Drop for Ctx {
+    /// One that is dropped under way was broken off; [`Exchange`] knows why where it was the whole connection.
+    fn drop(&mut self) {
+        let cut = self.link.as_ref().and_then(|link| link.cut_for());
+        if let (Some((who, reason)), Some(exchange)) = (cut, self.exchange.take()) {
+            exchange.end(who, reason, 0);
+        }
+    }
+}
+
 /// What is asked for on behalf of this request.
 pub(in crate::dataplane::l7::pingora) fn wanted<'a>(
     link: &'a Link,

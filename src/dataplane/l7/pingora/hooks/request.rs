@@ -5,8 +5,13 @@ use pingora_error::{ErrorType, OrErr, Result};
 use pingora_http::RequestHeader;
 use pingora_proxy::Session;
 
+use crate::dataplane::l7::forward::{self, About, is_look_alike};
 use crate::dataplane::l7::head::{Refusal, http2};
 use crate::dataplane::l7::link::Link;
+use crate::dataplane::l7::policy::{self, Decision, Request};
+use crate::dataplane::member::Acquired;
+use crate::model::id::VserverId;
+use crate::snapshot::Snapshot;
 
 /// Judges the head, and gives it a Host, which is what rules, policy and servers of HTTP/1.1 read.
 pub fn admit_http2(session: &mut Session, link: &Link) -> std::result::Result<(), Refusal> {
@@ -42,6 +47,58 @@ pub fn join_cookies(request: &mut RequestHeader) -> Result<()> {
     }
     let joined = HeaderValue::from_bytes(&crumbs.join(&b"; "[..]));
     request.insert_header(COOKIE, joined.or_err(ErrorType::InvalidHTTPHeader, "joining cookies")?)
+}
+
+/// What every server is told: who asks, one Cookie field, a Host.
+pub fn for_server(asked: &RequestHeader, request: &mut RequestHeader, link: &Link, chosen: &Acquired) -> Result<()> {
+    let service = chosen.snapshot.model.service(chosen.choice.service);
+    let Some(vserver) = chosen.snapshot.model.vserver_id(&link.vserver) else { return Ok(()) };
+    let vserver = chosen.snapshot.model.vserver(vserver);
+    let about = About {
+        client: link.client.ip(),
+        port: link.info.local.port(),
+        tls: link.info.is_tls(),
+        host: asked.headers.get("host").and_then(|host| host.to_str().ok()).unwrap_or(""),
+    };
+    let sent = |name| asked.headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
+    for (name, value) in forward::fields(vserver, service, &about, sent) {
+        say(request, &name, value)?;
+    }
+    join_cookies(request)?;
+    if !request.headers.contains_key("host") {
+        // HTTP/1.0 needs none, but goes on as HTTP/1.1.
+        request.insert_header("Host", chosen.choice.address.to_string())?;
+    }
+    Ok(())
+}
+
+/// Sets a field, so that no other can be taken for it.
+fn say(request: &mut RequestHeader, name: &str, value: String) -> Result<()> {
+    let forged: Vec<_> = request.headers.keys().filter(|field| is_look_alike(field.as_str(), name)).cloned().collect();
+    for field in &forged {
+        request.remove_header(field);
+    }
+    request.insert_header(name.to_owned(), value)
+}
+
+/// What the rules make of it.
+pub fn decide(snapshot: &Snapshot, vserver: VserverId, session: &Session, link: &Link) -> Decision {
+    let head = session.req_header();
+    let fields: Vec<(&str, &[u8])> =
+        head.headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes())).collect();
+    let tls = link.info.tls.as_ref();
+    let request = Request {
+        method: head.method.as_str(),
+        // Visible ASCII: the head passed the guard.
+        target: std::str::from_utf8(head.raw_path()).unwrap_or("/"),
+        host: head.headers.get("host").and_then(|v| v.to_str().ok()).unwrap_or(""),
+        fields: &fields,
+        client: link.client.ip(),
+        port: link.info.local.port(),
+        tls: tls.is_some(),
+        server_name: tls.and_then(|tls| tls.server_name.as_deref()),
+    };
+    policy::decide(snapshot, vserver, &request)
 }
 
 #[cfg(test)]

@@ -11,8 +11,6 @@
 //! At most `retry.max` members after the first, in thirty seconds. A request that was sent to a server before draws on
 //! the vserver's budget ([`balance::retry`](crate::balance::retry)); one that reached none does not, as it is no more load.
 
-use std::sync::atomic::Ordering;
-
 use pingora_error::{Error, ErrorSource, ErrorType, RetryType};
 use pingora_proxy::Session;
 
@@ -68,10 +66,7 @@ fn send_again(ctx: &Ctx) -> bool {
     let snapshot = link.shared.plane.cell.load();
     let Some(id) = snapshot.model.vserver_id(&link.vserver) else { return false };
     let live = &snapshot.vservers[id.index()].live;
-    let granted = live.retry.take(link.shared.now(), snapshot.model.vserver(id).retry.budget_percent);
-    let counted = if granted { &live.retries_total } else { &live.retries_denied_total };
-    counted.fetch_add(1, Ordering::Relaxed);
-    granted
+    live.retry.take(link.shared.now(), snapshot.model.vserver(id).retry.budget_percent)
 }
 
 /// Whether there is anybody left to try.

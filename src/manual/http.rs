@@ -1,0 +1,82 @@
+//! # HTTP/2, gRPC, WebSocket, retries
+//!
+//! ## HTTP/2
+//!
+//! | towards | switched on by | how it is agreed on |
+//! |---|---|---|
+//! | clients of an SSL vserver | `http2` of the vserver, on by default | ALPN |
+//! | clients of an HTTP vserver | `http2`, off by default | prior knowledge: the client begins with the preface. HTTP/1 stays served on the same port |
+//! | servers of an SSL service | `http2` of the service, off by default | ALPN; a server that does not offer it is spoken to in HTTP/1.1 |
+//! | servers of an HTTP service | `http2` of the service | prior knowledge: the server must speak it |
+//!
+//! Each stream is balanced by itself, by the rules, limits and persistence that HTTP/1.1 has. Requests are as strictly
+//! judged: what would be refused in HTTP/1.1 is answered with the same status, and the connection stays of use.
+//!
+//! | bound, for each client connection | value |
+//! |---|---|
+//! | streams at once | 100 |
+//! | header list | 64 KiB, 100 fields (431) |
+//! | bytes of bodies that are not taken yet | 256 KiB a stream, 1 MiB in all |
+//! | streams that the client resets | 400 at once, 40 a second over time; then GOAWAY (ENHANCE_YOUR_CALM) |
+//! | PING, SETTINGS, PRIORITY and empty DATA frames | 2000 at once, 500 a second over time; then the same |
+//! | malformed requests | 32, then the same |
+//! | no stream open | `clt_timeout`, then GOAWAY |
+//! | a body that the client owes | `clt_timeout` without a byte, then the stream is reset |
+//! | a client that does not answer a PING while streams are open | 30 s, then closed |
+//!
+//! GOAWAY is also said when the process stops, when the vserver goes, and after the answer of a member that drains, so
+//! that the client comes again and is balanced (HTTP/1.1: `Connection: close`). A flush (`down_state_flush`) resets the
+//! streams of its member and leaves the others.
+//!
+//! What does not pass: trailers of a request; interim answers (1xx) towards clients of HTTP/2, which is why `Expect` is
+//! taken off; WebSocket over HTTP/2 (RFC 8441), which is not offered; server push. A fragment in a path is cut off.
+//!
+//! ### Conformance
+//!
+//! 108 cases of RFC 9113 and RFC 7541 are sent frame by frame, from the preface to Huffman padding.
+//!
+//! | section | what | instead |
+//! |---|---|---|
+//! | 8.1 | a pseudo-field in the trailers of a request | ignored. Trailers of requests go nowhere, so no server sees it |
+//! | 4.2, 5.1, 6.3–6.9, 7541 | 20 errors with a code of their own: FRAME_SIZE_ERROR, STREAM_CLOSED, FLOW_CONTROL_ERROR, COMPRESSION_ERROR | the connection ends as it must, with GOAWAY (PROTOCOL_ERROR) |
+//!
+//! Not among the cases: more DATA than the window allows, which needs a server that does not read.
+//!
+//! ## gRPC
+//!
+//! Calls of all four kinds pass, messages as they come, with the trailers of the answer; `te: trailers` goes on. Set
+//! `http2` on the vserver and on the service. Deadlines are the client's: it resets the stream, and the server sees that.
+//! A stream on which the server is silent for `svr_timeout` (360 s) ends, so a watch that may be silent for longer needs
+//! a longer one. Where no server answers, the client gets what it can read: `grpc-status` 14 (UNAVAILABLE) for 502, 503,
+//! 504 and 429, in an answer without messages.
+//!
+//! ## WebSocket and other upgrades
+//!
+//! WebSocket handshakes go to the server over HTTP/1.1, also where the service has `http2`; in the clear and through TLS,
+//! on both sides. Other upgrades are not offered to servers. A tunnel counts as a request in flight: it holds a graceful
+//! drain, a flush and `kick` end it, and so does silence of both sides for `clt_timeout` or of the server for
+//! `svr_timeout`.
+//!
+//! ## TLS to servers
+//!
+//! With `verify` the name is that of the service's `server_name`, else of its server's host, else of the request; where
+//! there is none the address itself must stand in the certificate. What fails is a connect that failed: another member is
+//! tried, and the request is answered 502 (`server_tls_failed`).
+//!
+//! ## Retries
+//!
+//! `retry = { max = 2, budget_percent = 20 }` of a vserver:
+//!
+//! | what failed | tried again |
+//! |---|---|
+//! | a member could not be reached, or went down while it was being reached | on another, whatever the method |
+//! | an idle connection that the server closed as it was taken | on the same member, idempotent requests |
+//! | the server broke off before its answer began | on another, idempotent requests whose body (64 KiB at most) can be sent again |
+//! | the server said by HTTP/2 that it did not begin | once more, whatever the method |
+//!
+//! `max` is how many members are tried after the first; 0 never. Requests that a server has had draw on a budget when they
+//! are sent again: `budget_percent` of the requests of the last ten seconds, and three a second in any case, so that
+//! servers that fail are not hit harder.
+//!
+//! `max_req` of a service ends a connection to the server after so many requests (0: never). With `http2` it is a new
+//! connection after about so many requests of all.
