@@ -216,10 +216,7 @@ fn may_retry<S>(
     if vserver.is_none_or(|id| policy::choose(&snapshot, id, &wanted).is_err()) {
         return false;
     }
-    let granted = live.retry.take(client.shared.now(), budget_percent);
-    let counted = if granted { &live.retries_total } else { &live.retries_denied_total };
-    counted.fetch_add(1, Ordering::Relaxed);
-    granted
+    live.retry.take(client.shared.now(), budget_percent)
 }
 
 /// No member is to be had, or none that was not tried.
