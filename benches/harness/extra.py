@@ -128,14 +128,8 @@ def start(servers, _seconds):
     ready = os.path.join(servers.folder, "ready.json")
     servers.stop("bascule-l7")
     for _ in range(5):
-        if os.path.exists(ready):
-            os.remove(ready)
         process = Process("start", SERVER_CORE, [*command, "--ready-file", ready], servers.folder)
-        end = time.monotonic() + 20
-        while not os.path.exists(ready):
-            if time.monotonic() > end or process.process.poll() is not None:
-                raise Failed(f"Bascule does not become ready:\n{process.last_words()}")
-            time.sleep(0.001)
+        process.wait_for_file(ready)
         times.append(time.monotonic() - process.started)
         memory = process.resident_bytes()
         process.stop()

@@ -66,6 +66,15 @@ class Process:
                 time.sleep(0.002)
         raise Failed(f"{self.name} does not listen on {port}:\n{self.last_words()}")
 
+    def wait_for_file(self, path, seconds=20):
+        """Returns once the file is there; removes it."""
+        end = time.monotonic() + seconds
+        while not os.path.exists(path):
+            if time.monotonic() > end or self.process.poll() is not None:
+                raise Failed(f"{self.name} does not become ready:\n{self.last_words()}")
+            time.sleep(0.001)
+        os.remove(path)
+
     def last_words(self):
         with open(self.log, errors="replace") as log:
             return "".join(log.readlines()[-15:])

@@ -9,16 +9,16 @@ from .machine import LOAD_CORE, SERVER_CORE, Failed, Missing, Process
 
 PEERS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "peers")
 
-# What each kind of target is started with, and a TCP port that answers once it is ready.
+# What each kind of target is started with, and a TCP port that answers once it is ready. Bascule says so itself.
 KINDS = {
     "haproxy-l4": (["haproxy", "-db", "-f", "haproxy-l4.cfg"], 21110),
     "haproxy-l7": (["haproxy", "-db", "-f", "haproxy-l7.cfg"], 21120),
     "nginx": (["nginx", "-p", ".", "-c", "nginx.conf"], 21220),
-    "bascule-l4": ("bascule-l4.toml", 21010),
-    "bascule-udp": ("bascule-udp.toml", 21091),
-    "bascule-l7": ("bascule-l7.toml", 21020),
-    "bascule-tls": ("bascule-tls.toml", 21021),
-    "bascule-h2": ("bascule-h2.toml", 21022),
+    "bascule-l4": ("bascule-l4.toml", None),
+    "bascule-udp": ("bascule-udp.toml", None),
+    "bascule-l7": ("bascule-l7.toml", None),
+    "bascule-tls": ("bascule-tls.toml", None),
+    "bascule-h2": ("bascule-h2.toml", None),
 }
 
 
@@ -63,8 +63,11 @@ class Servers:
         if kind not in self.running:
             command, port = KINDS[kind]
             if isinstance(command, str):
-                command = self.bascule(kind, command)
-            self.start(kind, SERVER_CORE, command, port)
+                ready = os.path.join(self.folder, f"{kind}.ready")
+                command = [*self.bascule(kind, command), "--ready-file", ready]
+                self.start(kind, SERVER_CORE, command, None).wait_for_file(ready)
+            else:
+                self.start(kind, SERVER_CORE, command, port)
         process = self.running[kind]
         if process.process.poll() is not None:
             raise Failed(f"{kind} has ended:\n{process.last_words()}")
