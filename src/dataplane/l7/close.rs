@@ -18,7 +18,8 @@ pub(super) async fn linger<S: Transport>(shared: &Arc<Shared>, mut io: S) {
     let drained = async {
         let _ = io.shutdown().await;
         let socket = io.socket();
-        let (mut left, mut scrap) = (LINGER_BYTES, [0; 4096]);
+        // Not in the connection's task, which is as large as its largest state.
+        let (mut left, mut scrap) = (LINGER_BYTES, vec![0; 4096]);
         while left > 0 && socket.readable().await.is_ok() {
             match socket.try_read(&mut scrap) {
                 Ok(0) => return,

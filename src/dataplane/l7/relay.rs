@@ -128,7 +128,7 @@ pub(super) async fn serve<S: Transport>(shared: &Arc<Shared>, stream: S, info: C
             Box::pin(pingora::take_over(shared, stream, info, read, vserver)).await;
         }
         End::Reset => reset_on_close(stream.socket()),
-        End::Linger if !ended => close::linger(shared, stream).await,
+        End::Linger if !ended => Box::pin(close::linger(shared, stream)).await,
         End::Close | End::Linger if info.tls.is_some() => {
             // close_notify: without it the client cannot tell an end from a cut.
             let _ = tokio::time::timeout(close::LINGER, stream.shutdown()).await;
@@ -147,7 +147,8 @@ async fn run<S: Transport>(relay: &Relay, client: &mut Client<S>) -> End {
             Next::Refused(refusal) => refusal,
             Next::Head(length) => match Request::parse(client.input(), length) {
                 Err(refusal) => refusal,
-                Ok(request) => match serve_one(relay, client, request).await {
+                // Boxed, so that a connection is small while it is idle.
+                Ok(request) => match Box::pin(serve_one(relay, client, request)).await {
                     Some(end) => return end,
                     None => continue,
                 },
@@ -184,4 +185,22 @@ async fn serve_one<S: Transport>(relay: &Relay, client: &mut Client<S>, request:
     client.limit = snapshot.model.vserver(vserver).client_timeout;
     story.head();
     serve::serve(relay, client, request, snapshot, vserver, story).await
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::net::TcpStream;
+
+    use super::*;
+
+    fn size<A, B, C, D, F>(_: impl FnOnce(A, B, C, D) -> F) -> usize {
+        size_of::<F>()
+    }
+
+    #[test]
+    fn an_idle_connection_is_small() {
+        let bytes =
+            size(|shared: &'static Arc<Shared>, stream: TcpStream, info, vserver| serve(shared, stream, info, vserver));
+        assert!(bytes < 2048, "{bytes}");
+    }
 }

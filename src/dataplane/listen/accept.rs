@@ -103,9 +103,10 @@ async fn serve(
         return info.conn.ended(Who::Appliance, Phase::Accept, Reason::Removed);
     };
     let (protocol, has_header) = (snapshot.model.vserver(id).protocol, snapshot.model.vserver(id).proxy_protocol);
-    if has_header && !told(shared, &mut stream, &mut info, &vserver, live).await {
+    if has_header && !Box::pin(told(shared, &mut stream, &mut info, &vserver, live)).await {
         return reset_on_close(&stream);
     }
+    // Boxed where it is not plain HTTP: a connection's task is as large as its largest state.
     match protocol {
         Protocol::Http => {
             drop(snapshot);
@@ -114,21 +115,21 @@ async fn serve(
         Protocol::Ssl => {
             drop(snapshot);
             if let Some(stream) = Box::pin(tls::terminate(shared, &vserver, live, stream, &mut info)).await {
-                l7::serve(shared, stream, info, vserver).await;
+                l7::serve(shared, Box::new(stream), info, vserver).await;
             }
         }
         Protocol::SslTcp => {
             drop(snapshot);
             if let Some(stream) = Box::pin(tls::terminate(shared, &vserver, live, stream, &mut info)).await {
                 let snapshot = shared.plane.cell.load_full();
-                l4::serve(shared, snapshot, stream.into(), Vec::new(), info, vserver).await;
+                Box::pin(l4::serve(shared, snapshot, stream.into(), Vec::new(), info, vserver)).await;
             }
         }
-        Protocol::SslBridge => match tls::look(shared, &vserver, live, &mut stream, &mut info).await {
-            Some(hello) => l4::serve(shared, snapshot, stream.into(), hello, info, vserver).await,
+        Protocol::SslBridge => match Box::pin(tls::look(shared, &vserver, live, &mut stream, &mut info)).await {
+            Some(hello) => Box::pin(l4::serve(shared, snapshot, stream.into(), hello, info, vserver)).await,
             None => reset_on_close(&stream),
         },
-        _ => l4::serve(shared, snapshot, stream.into(), Vec::new(), info, vserver).await,
+        _ => Box::pin(l4::serve(shared, snapshot, stream.into(), Vec::new(), info, vserver)).await,
     }
 }
 
@@ -173,5 +174,23 @@ impl Counted {
 impl Drop for Counted {
     fn drop(&mut self) {
         self.0.connections.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn size<A, B, C, D, E, F>(_: impl FnOnce(A, B, C, D, E) -> F) -> usize {
+        size_of::<F>()
+    }
+
+    #[test]
+    fn a_connection_that_waits_for_its_client_is_small() {
+        type Shareds = &'static Arc<Shared>;
+        let bytes = size(|shared: Shareds, stream, info, vserver, live: &'static Arc<VserverLive>| {
+            serve(shared, stream, info, vserver, live)
+        });
+        assert!(bytes < 5 * 1024, "{bytes}");
     }
 }
