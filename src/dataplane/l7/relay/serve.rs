@@ -92,7 +92,9 @@ pub(super) async fn serve<S: Transport>(
             }
             Err(failed) => failed,
         };
-        let granted = |tried: &[Name]| may_retry(client, routed.as_ref(), &live, retry.budget_percent, tried);
+        let granted = |tried: &[Name], loads: bool| {
+            may_retry(client, routed.as_ref(), &live, loads.then_some(retry.budget_percent), tried)
+        };
         let over = tries.after(failed, acquired.serving.service(), granted);
         drop(acquired);
         client.signals.served();
@@ -202,12 +204,12 @@ fn wanted<'a>(
     }
 }
 
-/// Whether there is anybody left to try, and the budget has room for it.
+/// Whether there is anybody left to try, and the budget, where it is drawn on, has room for it.
 fn may_retry<S>(
     client: &Client<S>,
     routed: Option<&Routed>,
     live: &VserverLive,
-    budget_percent: u8,
+    budget_percent: Option<u8>,
     tried: &[Name],
 ) -> bool {
     let snapshot = client.shared.plane.cell.load();
@@ -216,7 +218,7 @@ fn may_retry<S>(
     if vserver.is_none_or(|id| policy::choose(&snapshot, id, &wanted).is_err()) {
         return false;
     }
-    live.retry.take(client.shared.now(), budget_percent)
+    budget_percent.is_none_or(|percent| live.retry.take(client.shared.now(), percent))
 }
 
 /// No member is to be had, or none that was not tried.

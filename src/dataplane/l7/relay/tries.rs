@@ -21,15 +21,25 @@ pub(super) struct Failed {
 /// What is to be done about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Remedy {
-    /// Another member, as this one did nothing about the request. The status where there is none, and whether it counts
-    /// as a try of the vserver's `retry`.
-    Another { status: u16, counts: bool },
+    /// Another member, as this one did nothing about the request. The status where there is none.
+    Another { status: u16, price: Price },
     /// A new connection to any: this one had been idle, and nothing came back over it.
     Fresh,
     /// The client is told a status.
     Page(u16),
     /// The answer had begun: the connection ends. The status that the client was told.
     End(End, u16),
+}
+
+/// What another try costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Price {
+    /// Nothing: the member was not to blame.
+    Nothing,
+    /// One of the vserver's `retry.max`: no server has had the request, so it is no more load.
+    Try,
+    /// That, and a place in the vserver's budget: a server has had the request.
+    Load,
 }
 
 pub(super) struct Tries {
@@ -51,12 +61,13 @@ impl Tries {
         Tries { tried: Vec::new(), fresh: false, last: None, left: most, began }
     }
 
-    /// `None`: again. `granted`: whether there is another, and the vserver's budget has room for it.
+    /// `None`: again. `granted`: whether there is another, and, where a server has had the request (`true`), whether the
+    /// vserver's budget has room for it.
     pub fn after(
         &mut self,
         failed: Failed,
         service: &Name,
-        granted: impl FnOnce(&[Name]) -> bool,
+        granted: impl FnOnce(&[Name], bool) -> bool,
     ) -> Option<(Remedy, Option<Ending>)> {
         let Failed { remedy, ending } = failed;
         match remedy {
@@ -64,10 +75,12 @@ impl Tries {
                 self.fresh = true;
                 None
             }
-            Remedy::Another { status, counts } => {
+            Remedy::Another { status, price } => {
                 self.tried.push(Name::clone(service));
                 self.last = Some((status, ending));
-                if (counts && (self.left == 0 || !granted(&self.tried))) || self.began.elapsed() > TRIES_BUDGET {
+                let counts = price != Price::Nothing;
+                let may = !counts || (self.left > 0 && granted(&self.tried, price == Price::Load));
+                if !may || self.began.elapsed() > TRIES_BUDGET {
                     return Some((Remedy::Page(status), ending));
                 }
                 self.left -= u32::from(counts);
@@ -84,14 +97,14 @@ impl Failed {
     /// The member went down meanwhile: no failure of its own.
     pub fn passed_over(story: &Exchange, reason: Reason) -> Failed {
         let ending = Some(story.ending(Who::Appliance, reason));
-        Failed { remedy: Remedy::Another { status: 502, counts: false }, ending }
+        Failed { remedy: Remedy::Another { status: 502, price: Price::Nothing }, ending }
     }
 
     pub fn unreached(story: &Exchange, reason: Reason) -> Failed {
         let ours = matches!(reason, Reason::NoSourcePort | Reason::NoDescriptor);
         let who = if ours { Who::Appliance } else { Who::Server };
         let status = if reason == Reason::ConnectTimeout { 504 } else { 502 };
-        Failed { remedy: Remedy::Another { status, counts: true }, ending: Some(story.ending(who, reason)) }
+        Failed { remedy: Remedy::Another { status, price: Price::Try }, ending: Some(story.ending(who, reason)) }
     }
 
     pub fn cut() -> Failed {
@@ -121,7 +134,7 @@ impl Failed {
             }
             // Not a byte of it was taken by a connection that was dead already, or all of it may be done twice.
             (Fail::Closed, None) if reused && (repeatable || (whole && !transit.wrote)) => Remedy::Fresh,
-            (Fail::Closed, None) if repeatable => Remedy::Another { status: 502, counts: true },
+            (Fail::Closed, None) if repeatable => Remedy::Another { status: 502, price: Price::Load },
             (Fail::ClientStalled | Fail::ClientSlow, None) => Remedy::Page(408),
             (Fail::BadBody(refusal), None) => Remedy::Page(refusal.status),
             (Fail::ServerSlow, None) => Remedy::Page(504),
