@@ -13,7 +13,7 @@ from .rows import L7, url
 
 IDLE_WANTED = 20_000
 # Open files that a proxy keeps for something else than the connections of this trial.
-IDLE_RESERVE = 4_500
+IDLE_RESERVE = 5_200
 IDLE_SECONDS = 5
 MANY_SERVICES = 10_000
 
