@@ -309,7 +309,8 @@ mod tests {
             "name": "web1", "type": "HTTP", "state": "TROFS", "real": "TROFS", "admin": "DISABLED", "probe": "up",
             "forced": null, "active": 1, "since": "2026-11-29T22:50:17Z", "address": "127.0.0.1:8001",
             "resolved": true, "group": null, "server": "app1", "max_client": 500, "vservers": ["web"],
-            "drain": { "kind": "timed", "remaining": "28s", "deadline": null, "started_at": "2026-11-29T22:50:17Z" },
+            "drain": { "kind": "timed", "remaining": "28s", "deadline": null, "started_at": "2026-11-29T22:50:17Z",
+                "persistent_clients": 0, "persistent_left": null, "persistent_note": null },
             "monitors": [{
                 "name": "web-ok", "check": "web1:web-ok", "state": "up", "weight": 1, "admin": "ENABLED",
                 "passive": false, "average": "3ms", "load": 17, "disabled_by": null, "since": "2026-11-29T22:50:00Z",
