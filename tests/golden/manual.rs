@@ -141,7 +141,8 @@ fn the_manual_lists_every_page_and_every_profile() {
     let front = std::fs::read_to_string(root().join("src/manual.rs")).expect("the front page");
     for page in pages() {
         let name = page.file_stem().expect("it has a name").to_string_lossy().into_owned();
-        assert!(front.contains(&format!("//! - [`{name}`]:")), "src/manual.rs does not list {name}");
+        let listed = [format!("//! - [`{name}`]:"), format!("//! - [`{name}`](mod@{name}):")];
+        assert!(listed.iter().any(|line| front.contains(line)), "src/manual.rs does not list {name}");
     }
     let config = std::fs::read_to_string(root().join("src/manual/config.rs")).expect("a page");
     for entry in std::fs::read_dir(root().join("profiles")).expect("the folder of profiles") {

@@ -225,6 +225,8 @@ fn switching(out: &mut Text, model: &Model, vserver: &Vserver, default: Option<V
     if vserver.protocol.is_http() {
         out.key("diagnostics", Value::List(vserver.diagnostics.iter().map(Value::show).collect()));
     }
+    out.maybe("redirect_url", vserver.redirect_url.as_ref().map(Value::str));
+    super::limits::client_limits_of(out, vserver);
     super::http::of_vserver(out, vserver);
     super::tls::of_vserver(out, model, vserver);
 }

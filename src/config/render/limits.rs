@@ -40,6 +40,10 @@ pub(super) fn limits_of(out: &mut Text, vserver: &Vserver) {
             entry("timeout", Value::duration(surge.timeout)),
         ]),
     );
+    client_limits_of(out, vserver);
+}
+
+pub(super) fn client_limits_of(out: &mut Text, vserver: &Vserver) {
     if !vserver.client_limits.is_empty() {
         let limits = vserver.client_limits.iter().map(|limit| (limit.name.to_string(), client_limit(limit)));
         out.key("client_limits", Value::Inline(limits.collect()));

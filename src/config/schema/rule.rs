@@ -97,6 +97,8 @@ const CS_VSERVER_KEYS: &[Key] = &[
     super::http::HTTP2,
     super::http::RETRY,
     super::http::COMMENT,
+    super::limits::REDIRECT_URL,
+    super::limits::CLIENT_LIMITS,
     key("diagnostics", Kind::OneOf(&[Kind::List(&Kind::Network), Kind::Network])),
     super::tls::CERTIFICATES,
     super::tls::CLIENT_TLS,

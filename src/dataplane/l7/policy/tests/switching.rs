@@ -172,10 +172,7 @@ fn a_path_that_the_pattern_does_not_meet_stays_and_a_new_one_is_always_a_path() 
     assert_eq!(target(replace("^/x", "/y"), "/a"), None);
     assert_eq!(target(replace("^/", ""), "/a?b"), Some("/a?b".into()));
     let long = format!("/{}", "x".repeat(8000));
-    assert_eq!(
-        target(replace("x", "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx").clone(), &long).is_some(),
-        true
-    );
+    assert!(target(replace("x", &"x".repeat(50)), &long).is_some());
     let longer = format!("/{}", "x".repeat(8190));
     assert_eq!(target(replace("x", "xxxxx"), &longer), None, "over the bound of a target");
 }
