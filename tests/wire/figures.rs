@@ -95,12 +95,14 @@ async fn quantiles_lie_within_two_percent_of_what_server_and_client_saw() {
             assert!(least <= told && told <= most, "{share}: {least:?} <= {told:?} <= {most:?}");
         }
     }
-    // Neither side was awaited: this is what we add, and no request can have taken longer than as a whole.
+    // Neither side was awaited: this is what we add. As a whole a request takes as long as its client waits; of a single
+    // one we may learn of the end after its client has.
     let own = vserver.live.measured.counts(Interval::Own).unwrap();
     let total = vserver.live.measured.counts(Interval::Total).unwrap();
     assert_eq!((own.count, total.count), (count, count));
     assert!(own.quantile(0.5).unwrap() < Duration::from_millis(5), "{own:?}");
-    assert!(total.max <= *waited.last().unwrap());
+    let (told, most) = (total.quantile(0.5).unwrap(), quantile(&waited, 0.5).mul_f64(1.02));
+    assert!(told <= most, "{told:?} <= {most:?}");
 }
 
 #[tokio::test]
