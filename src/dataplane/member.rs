@@ -1,6 +1,6 @@
 //! Which member serves a client: persistence first, then the method, then the chain. One place for L4 and L7.
 //!
-//! An engine asks twice: [`admit`] once for each request (HTTP) or connection (L4), before its rules, whether this
+//! An engine asks twice: [`admit()`] once for each request (HTTP) or connection (L4), before its rules, whether this
 //! client may do anything at all; then [`acquire`] for a member, again for each that could not be reached (`tried`).
 //!
 //! A choice is made on one snapshot, but a service may begin to drain between the choice and the moment the work is

@@ -14,7 +14,7 @@ const STEPS: usize = 1 << STEP_BITS;
 const STEP_BITS: u32 = 5;
 /// The first octave begins at 2^9 ns = 512 ns; what is shorter is counted there.
 const FIRST_OCTAVE: u32 = 9;
-/// The last one ends at 2^42 ns = 73 min; what is longer is counted there, [`Histogram::max`] still tells it.
+/// The last one ends at 2^42 ns = 73 min; what is longer is counted there, `Counts::max` still tells it.
 const OCTAVES: usize = 33;
 
 type Octave = [AtomicU64; STEPS];
@@ -30,7 +30,7 @@ pub struct Histogram {
 /// A histogram as it stood at one moment. Two of them add up.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// By bucket, from the first that is not empty on; see [`upper_ns`].
+    /// By bucket, from the first that is not empty on.
     buckets: Vec<u64>,
     pub count: u64,
     pub sum: Duration,
