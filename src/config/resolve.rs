@@ -87,7 +87,7 @@ pub fn resolve(report: &mut Report, document: &Table, files: &dyn Files) -> Mode
     let datacenters = access::datacenters(cx, lists);
     let (pairs, generated) = pair::all(cx, &datacenters);
     let scenarios = scenario::all(cx, generated);
-    let rules = rule::all(cx, rule::Known { vservers: &vservers, criteria: &criteria });
+    let rules = rule::all(cx, rule::Known { vservers: &vservers, services: &services.services, criteria: &criteria });
     vserver::targets(&mut vservers, &rules);
     let dns = global::dns(cx);
     let zones = zone::all(cx);

@@ -18,7 +18,6 @@ use crate::model::tls::TlsVersion;
 
 /// What is known of a client before its first byte of payload.
 #[derive(Clone, Debug)]
-#[allow(dead_code, reason = "read by what is built on it")]
 pub(crate) struct ClientInfo {
     /// The client's address: of the PROXY protocol header where the vserver asks for one, else of the socket.
     pub client: SocketAddr,
@@ -33,9 +32,17 @@ pub(crate) struct ClientInfo {
     pub conn: Arc<Conn>,
 }
 
+/// Where a connection comes from, as its server may be told in a PROXY protocol header.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Origin<'a> {
+    pub client: SocketAddr,
+    /// The address that was connected to.
+    pub local: SocketAddr,
+    pub tls: Option<&'a TlsInfo>,
+}
+
 /// What the handshake told.
 #[derive(Clone, Debug)]
-#[allow(dead_code, reason = "read by what is built on it")]
 pub(crate) struct TlsInfo {
     /// SNI, in lower case.
     pub server_name: Option<Name>,
@@ -75,8 +82,11 @@ impl ClientInfo {
         ClientInfo { client, local, tls: None, accepted_at, handshake: None, conn }
     }
 
+    pub fn origin(&self) -> Origin<'_> {
+        Origin { client: self.client, local: self.local, tls: self.tls.as_ref() }
+    }
+
     /// The scheme of what is asked for over this connection.
-    #[allow(dead_code, reason = "the engines tell servers")]
     pub fn is_tls(&self) -> bool {
         self.tls.is_some()
     }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use tokio::io::AsyncWriteExt;
 
-use super::conn::{ClientInfo, Stream};
+use super::conn::{Origin, Stream};
 use super::seldom::Seldom;
 use super::{Shared, proxy, tls};
 use crate::balance::passive::Outcome;
@@ -17,7 +17,6 @@ use crate::model::ending::Reason;
 use crate::model::service::Service;
 
 /// A server that was reached.
-#[allow(dead_code, reason = "read by what is built on it")]
 pub(crate) struct Connected {
     pub stream: Stream,
     /// Until the server had accepted.
@@ -44,12 +43,12 @@ pub(crate) async fn connect(
     shared: &Shared,
     service: &Service,
     address: SocketAddr,
-    client: &ClientInfo,
+    origin: Origin<'_>,
     host: Option<&str>,
 ) -> Result<Connected, CannotConnect> {
     let limit = service.settings.connect_timeout;
     let began = Instant::now();
-    let all = Box::pin(connect_within(shared, service, address, client, host, began));
+    let all = Box::pin(connect_within(shared, service, address, origin, host, began));
     let connected = tokio::time::timeout(limit, all).await.unwrap_or_else(|_| {
         Err(CannotConnect { reason: Reason::ConnectTimeout, why: format!("no answer within {limit:?}") })
     });
@@ -78,7 +77,7 @@ async fn connect_within(
     shared: &Shared,
     service: &Service,
     address: SocketAddr,
-    client: &ClientInfo,
+    origin: Origin<'_>,
     host: Option<&str>,
     began: Instant,
 ) -> Result<Connected, CannotConnect> {
@@ -86,7 +85,7 @@ async fn connect_within(
     let connect = began.elapsed();
     let settings = &service.settings;
     if let Some(version) = settings.proxy_protocol {
-        socket.write_all(&proxy::header(version, (client.client, client.local), client.tls.as_ref())).await?;
+        socket.write_all(&proxy::header(version, (origin.client, origin.local), origin.tls)).await?;
     }
     let is_the_clients = settings.proxy_protocol.is_some();
     if settings.tls.is_none() {

@@ -190,7 +190,6 @@ impl Exchange {
     }
 
     /// The head of the answer was given to the client's socket.
-    #[allow(dead_code, reason = "called by what is built on it")]
     pub fn answered(&mut self) {
         if let Some(first) = self.time_of(&self.first_byte) {
             self.own += first.elapsed();

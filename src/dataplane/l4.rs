@@ -191,7 +191,7 @@ async fn reach(
 ) -> Result<Reached, (Who, Reason)> {
     let service = snapshot.model.service(choice.service);
     let failure = tokio::select! {
-        connected = connect_to(shared, service, choice.address, info, None) => match connected {
+        connected = connect_to(shared, service, choice.address, info.origin(), None) => match connected {
             Ok(connected) => return Ok(connected),
             Err(failure) => failure,
         },

@@ -224,7 +224,19 @@ async fn a_vserver_that_changes_its_type_changes_its_sockets() {
     let vip = world.vip("ntp");
     world.vserver("ntp").address = Some(vip);
     world.publish().await;
-    assert_eq!(ask(&client(vip).await, "x").await.0, 'a');
+    // A datagram that comes between the old socket and the new is lost, as datagrams are: its client asks again.
+    let asking = client(vip).await;
+    let mut answer = [0; 8];
+    let answered = async {
+        loop {
+            let _ = asking.send(b"x").await;
+            if let Ok(Ok(came)) = tokio::time::timeout(Duration::from_millis(200), asking.recv(&mut answer)).await {
+                return came;
+            }
+        }
+    };
+    let came = tokio::time::timeout(PATIENT, answered).await.expect("no answer");
+    assert!(answer[..came].starts_with(b"a"));
     world.vserver("ntp").protocol = Tcp;
     world.model.services[0].settings.protocol = Tcp;
     world.publish().await;

@@ -34,6 +34,7 @@ dto! {
         pub spillovers_total: u64,
         /// Refused because nothing was usable.
         pub refused_total: u64,
+        /// Of a vserver: those of its services, whoever asked for them.
         pub connect_failures_total: u64,
         pub persistence_sessions: u64,
         /// Answers 1xx, 2xx, 3xx, 4xx, 5xx.

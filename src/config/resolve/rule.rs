@@ -11,12 +11,14 @@ use crate::config::document::Path;
 use crate::model::condition::{Condition, Group, Subject};
 use crate::model::id::{VserverId, WatchedId};
 use crate::model::rule::{Action, Criterion, CriterionTest, Phase, Rule};
+use crate::model::service::Service;
 use crate::model::vserver::{Role, Vserver};
 
 /// What rules refer to.
 #[derive(Clone, Copy)]
 pub struct Known<'a> {
     pub vservers: &'a [Vserver],
+    pub services: &'a [Service],
     pub criteria: &'a [Criterion],
 }
 

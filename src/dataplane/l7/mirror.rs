@@ -11,11 +11,12 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
 use tokio::sync::Semaphore;
 
 use super::policy::Decision;
 use crate::dataplane::Shared;
+use crate::dataplane::conn::Origin;
+use crate::dataplane::connect::connect;
 use crate::dataplane::member::{Wanted, acquire};
 use crate::model::id::{Name, RuleId};
 use crate::model::rule::Action;
@@ -158,15 +159,32 @@ async fn carry(
     };
     let refused = |_| std::io::Error::other("no member");
     let acquired = acquire(&shared.plane, shared.plane.cell.load_full(), to, &wanted).await.map_err(refused)?;
-    let mut server = TcpStream::connect(acquired.choice.address).await?;
+    let service = acquired.snapshot.model.service(acquired.choice.service);
+    // As every other connection to a server: with its TLS, its PROXY header and its time-out.
+    let origin = Origin { client, local, tls: None };
+    let connected = connect(shared, service, acquired.choice.address, origin, host_of(message));
+    let mut server = connected.await.map_err(|failure| std::io::Error::other(failure.why))?.stream;
     server.write_all(message).await?;
     let read = tokio::io::copy(&mut (&mut server).take(ANSWER_MAX_BYTES), &mut tokio::io::sink()).await?;
     if read == 0 { Err(std::io::Error::other("no answer")) } else { Ok(()) }
 }
 
+/// The Host field of a head.
+fn host_of(message: &[u8]) -> Option<&str> {
+    let lines = message.split(|&b| b == b'\n').take_while(|line| *line != b"\r");
+    let mut fields = lines.filter_map(|line| std::str::from_utf8(line).ok()?.split_once(':'));
+    fields.find(|(name, _)| name.eq_ignore_ascii_case("host")).map(|(_, value)| value.trim())
+}
+
 #[cfg(test)]
 mod tests {
-    use super::is_drawn;
+    use super::{host_of, is_drawn};
+
+    #[test]
+    fn the_host_of_a_copy_is_that_of_its_head_and_not_of_its_body() {
+        assert_eq!(host_of(b"GET / HTTP/1.1\r\nA: b\r\nhost: a.test:80\r\n\r\n"), Some("a.test:80"));
+        assert_eq!(host_of(b"POST / HTTP/1.1\r\nA: b\r\n\r\nHost: c.test\r\n"), None);
+    }
 
     #[test]
     fn of_a_hundred_requests_exactly_as_many_are_copied_as_the_rule_says() {

@@ -35,6 +35,7 @@ pub struct Stats {
     pub spillovers: u64,
     /// Refused because nothing was usable.
     pub refused: u64,
+    /// Of a vserver: those of its services, whoever asked for them.
     pub connect_failures: u64,
     /// NetScaler's `curpersistencesessions`.
     pub persistence_sessions: u64,
@@ -70,6 +71,7 @@ impl Stats {
         let entry = &snapshot.vservers[id.index()];
         let live = &entry.live;
         let flow = |meter: &Meter, total: &AtomicU64| Flow::read(meter, total, now);
+        let members = snapshot.model.vserver(id).members.iter().map(|m| &snapshot.services[m.service.index()].live);
         Stats {
             requests: flow(&live.rates.requests, &live.requests_total),
             responses: flow(&live.rates.responses, &live.responses_total),
@@ -82,7 +84,7 @@ impl Stats {
             surge_count: live.surge.depth(),
             spillovers: live.spilled_total.load(Relaxed),
             refused: live.refused_total.load(Relaxed),
-            connect_failures: 0,
+            connect_failures: members.map(|live| live.connect_failures_total.load(Relaxed)).sum(),
             persistence_sessions: entry.sessions.len() as u64,
             statuses: std::array::from_fn(|class| live.statuses_total[class].load(Relaxed)),
             times: times(&live.measured),

@@ -9,6 +9,7 @@ use bascule::model::condition::{Condition, Group, Subject, Term};
 use bascule::model::id::{CriterionId, ServiceId, VserverId};
 use bascule::model::rule::{Action, Criterion, CriterionTest, Edit, Phase, Route, Rule, TextTest};
 use bascule::model::service::Protocol::{Http, Tcp};
+use bascule::model::service::ProxyProtocol;
 use bascule::model::state::ServiceState;
 use bascule::model::vserver::Role;
 
@@ -149,6 +150,29 @@ async fn a_mirror_gets_a_copy_and_the_client_never_notices() {
     assert!(shadow.seen().to_ascii_lowercase().contains("x-mine: 1\r\n"));
     world.state("s", ServiceState::Down).await;
     assert_eq!(body(&get(vip, "/alone", "").await), "a", "a mirror that is down is nobody's trouble");
+}
+
+#[tokio::test]
+async fn a_copy_reaches_its_server_as_every_connection_to_it_does() {
+    let (a, shadow) = (Server::http("a").await, Server::http("shadow").await);
+    let plan = Plan::default()
+        .service("a", Http, a.at)
+        .service("s", Http, shadow.at)
+        .with_service(|s| s.settings.proxy_protocol = Some(ProxyProtocol::V1))
+        .vserver("shadow", Http, &["s"])
+        .vserver("web", Http, &["a"]);
+    let mut model = plan.model();
+    model.rules = vec![rule(1, 10, None, Action::Mirror { to: VserverId(0), percent: 100, body_limit: 16 })];
+    let world = World::of(model).await;
+    assert_eq!(body(&get(world.vip("web"), "/copied", "").await), "a");
+    for _ in 0..200 {
+        if shadow.seen().contains("/copied") {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let seen = shadow.seen();
+    assert!(seen.contains("PROXY TCP4 127.0.0.1 127.0.0.1 ") && seen.contains("GET /copied HTTP/1.1"), "{seen}");
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ use crate::config::resolve::object::{self, Object};
 use crate::config::values;
 use crate::model::id::{GroupId, Name, ServiceId, VserverId};
 use crate::model::rule::{Action, Edit, Phase, Route};
-use crate::model::vserver::{Role, Vserver};
+use crate::model::vserver::{Member, Role, Vserver};
 
 const ACTIONS: [&str; 6] = ["respond", "reject", "redirect", "route", "edit", "mirror"];
 const EDITS: [&str; 7] = ["set", "add", "remove", "path", "remove_cookie", "set_cookie", "status"];
@@ -120,7 +120,13 @@ fn mirror(cx: &mut Context<'_>, action: &Object<'_>, of: Option<&Vserver>, known
     let inner = Object::new(table, None, action.path.key("mirror"), place);
     let path = inner.path.key("vserver");
     let id = cx.names.vservers.find(cx.report, inner.text("vserver")?, inner.place_of("vserver"), path)?;
-    target(cx, &inner, "vserver", of, known.vservers.get(id)?);
+    let to = known.vservers.get(id)?;
+    target(cx, &inner, "vserver", of, to);
+    let service_of = |member: &Member| known.services.get(member.service.index());
+    if let Some(service) = to.members.iter().filter_map(service_of).find(|service| service.settings.http2) {
+        let why = format!("its service `{}` speaks HTTP/2, and copies are sent in HTTP/1.1", service.name);
+        inner.wrong(cx.report, "vserver", why);
+    }
     let body_limit = inner.get("body_limit").and_then(|node| values::size(node).ok()).unwrap_or(64 * 1024);
     Some(Action::Mirror { to: VserverId::from_index(id), percent: inner.int("percent").unwrap_or(100), body_limit })
 }

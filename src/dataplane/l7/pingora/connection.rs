@@ -3,7 +3,6 @@
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
-use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -12,6 +11,7 @@ use tokio::sync::watch;
 use super::Engine;
 use super::http2::Http2Stream;
 use crate::dataplane::conn::{ClientInfo, Transport};
+use crate::dataplane::l7::close;
 use crate::dataplane::l7::head::http2::is_preface;
 use crate::dataplane::l7::link::Link;
 use crate::dataplane::l7::stream::{ClientStream, HEAD_LIMIT};
@@ -19,11 +19,6 @@ use crate::dataplane::{Shared, raised, reset_on_close};
 use crate::model::ending::Reason;
 use crate::model::id::Name;
 use crate::snapshot::live::Flush;
-
-/// How long a closing connection reads on, so that its client can take the last answer.
-const LINGER: Duration = Duration::from_secs(2);
-/// Bytes that it reads on at most.
-const LINGER_BYTES: usize = 1024 * 1024;
 
 /// How a connection ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -59,13 +54,10 @@ pub(in crate::dataplane::l7) async fn take_over<S: Transport>(
         return reset_on_close(left.socket());
     }
     if link.lingers() {
-        tokio::select! {
-            () = linger(left) => {}
-            () = raised(shared.kill.clone()) => {}
-        }
+        close::linger(shared, left).await;
     } else if link.info.tls.is_some() {
         // close_notify: without it the client cannot tell an end from a cut.
-        let _ = tokio::time::timeout(LINGER, left.shutdown()).await;
+        let _ = tokio::time::timeout(close::LINGER, left.shutdown()).await;
     }
 }
 
@@ -162,22 +154,4 @@ async fn bumped(flush: Option<watch::Receiver<Flush>>) {
         return;
     }
     std::future::pending().await
-}
-
-/// Ends our side and reads on for a moment: closing with unread bytes would be a reset, which may overtake the answer.
-async fn linger(mut io: Box<dyn Transport>) {
-    let drained = async {
-        let _ = io.shutdown().await;
-        let socket = io.socket();
-        let (mut left, mut scrap) = (LINGER_BYTES, [0; 4096]);
-        while left > 0 && socket.readable().await.is_ok() {
-            match socket.try_read(&mut scrap) {
-                Ok(0) => return,
-                Ok(read) => left = left.saturating_sub(read),
-                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
-                Err(_) => return,
-            }
-        }
-    };
-    let _ = tokio::time::timeout(LINGER, drained).await;
 }

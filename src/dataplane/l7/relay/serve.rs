@@ -323,7 +323,7 @@ async fn reach<S: Transport>(
     // It has its own time limit.
     client.timer.set(None);
     let mut flushed = std::pin::pin!(acquired.serving.flushed());
-    let mut connecting = Box::pin(connect(&shared, service, acquired.choice.address, &info, host.as_deref()));
+    let mut connecting = Box::pin(connect(&shared, service, acquired.choice.address, info.origin(), host.as_deref()));
     let connected = std::future::poll_fn(|cx| {
         if let Poll::Ready(connected) = connecting.as_mut().poll(cx) {
             return Poll::Ready(Ok(connected));
