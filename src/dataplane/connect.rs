@@ -19,12 +19,8 @@ use crate::model::service::Service;
 /// A server that was reached.
 pub(crate) struct Connected {
     pub stream: Stream,
-    /// Until the server had accepted.
-    pub connect: Duration,
     /// How long its handshake took, where TLS is spoken.
     pub handshake: Option<Duration>,
-    /// Agreed on by ALPN.
-    pub http2: bool,
     /// It began with a PROXY protocol header: it is this client's, and never to be used for another.
     pub is_the_clients: bool,
 }
@@ -82,14 +78,14 @@ async fn connect_within(
     began: Instant,
 ) -> Result<Connected, CannotConnect> {
     let mut socket = open::open(address).await?;
-    let connect = began.elapsed();
+    let accepted = began.elapsed();
     let settings = &service.settings;
     if let Some(version) = settings.proxy_protocol {
         socket.write_all(&proxy::header(version, (origin.client, origin.local), origin.tls)).await?;
     }
     let is_the_clients = settings.proxy_protocol.is_some();
     if settings.tls.is_none() {
-        return Ok(Connected { stream: socket.into(), connect, handshake: None, http2: false, is_the_clients });
+        return Ok(Connected { stream: socket.into(), handshake: None, is_the_clients });
     }
     let name = tls::server_name(service, address, host);
     let shown = name.to_str().into_owned();
@@ -98,9 +94,8 @@ async fn connect_within(
         .connect(&service.name, name, socket)
         .await
         .map_err(|why| CannotConnect { reason: Reason::ServerTlsFailed, why: format!("TLS as {shown}: {why}") })?;
-    let (http2, _) = tls::agreed(&stream);
-    let handshake = Some(began.elapsed().saturating_sub(connect));
-    Ok(Connected { stream: stream.into(), connect, handshake, http2, is_the_clients })
+    let handshake = Some(began.elapsed().saturating_sub(accepted));
+    Ok(Connected { stream: stream.into(), handshake, is_the_clients })
 }
 
 /// What a failed connect was for lack of.

@@ -17,7 +17,7 @@ mod session;
 mod trusting;
 
 pub(crate) use accept::{look, terminate};
-pub(crate) use clients::{Clients, agreed, server_name};
+pub(crate) use clients::{Clients, server_name};
 pub(crate) use servers::Servers;
 
 use std::sync::{Arc, OnceLock};

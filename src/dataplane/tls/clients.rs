@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 
 use parking_lot::{Mutex, RwLock};
 use rustls::client::Resumption;
-use rustls::{ClientConfig, HandshakeKind, RootCertStore};
+use rustls::{ClientConfig, RootCertStore};
 use rustls_pki_types::ServerName;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
@@ -126,12 +126,6 @@ fn without_port(host: &str) -> &str {
         return inside.split(']').next().unwrap_or(inside);
     }
     host.split(':').next().unwrap_or(host)
-}
-
-/// What a handshake with a server agreed on: HTTP/2, and whether a session was resumed.
-pub(crate) fn agreed(stream: &TlsStream<TcpStream>) -> (bool, bool) {
-    let connection = stream.get_ref().1;
-    (connection.alpn_protocol() == Some(b"h2"), connection.handshake_kind() == Some(HandshakeKind::Resumed))
 }
 
 /// The system's, read once for the life of the process.
