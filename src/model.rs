@@ -25,6 +25,7 @@ pub mod zone;
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use balancing::Shares;
 use check::{Check, Monitor};
 use condition::Term;
 use id::{
@@ -248,6 +249,18 @@ impl Model {
             Kind::Scenario => self.scenario_id(name).is_some(),
             Kind::Switch => self.switch_id(name).is_some(),
         }
+    }
+
+    /// Shares by name in the order of the vserver's groups; see [`balancing::split_of`].
+    pub fn split_of(&self, id: VserverId, shares: &[(Name, u8)]) -> Result<Vec<u8>, String> {
+        let groups: Vec<&Name> = self.vserver(id).groups.iter().map(|g| &self.groups[g.index()].name).collect();
+        balancing::split_of(&groups, shares)
+    }
+
+    /// A split of a vserver with the names of its groups.
+    pub fn shares(&self, id: VserverId, split: &[u8]) -> Shares {
+        let groups = self.vserver(id).groups.iter().map(|g| Name::clone(&self.groups[g.index()].name));
+        groups.zip(split.iter().copied()).collect()
     }
 
     /// The backups of a vserver in order, itself excluded; at most 10 and without a loop (checked at load).

@@ -19,5 +19,7 @@ mod random;
 mod replay;
 #[path = "sim/restart.rs"]
 mod restart;
+#[path = "sim/split.rs"]
+mod split;
 #[path = "sim/vectors.rs"]
 mod vectors;

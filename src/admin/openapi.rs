@@ -110,6 +110,13 @@ fn field_schema(field: &Field) -> Value {
         FieldKind::Flag => json!({ "type": ["boolean", "string"], "examples": [true, "YES"] }),
         FieldKind::Text => json!({ "type": "string" }),
         FieldKind::Texts => json!({ "type": "array", "items": { "type": "string" } }),
+        FieldKind::Shares => json!({
+            "oneOf": [
+                { "type": "object", "additionalProperties": { "type": "integer", "minimum": 0, "maximum": 100 } },
+                { "type": "string", "enum": ["none"] },
+            ],
+            "examples": [{ "blue": 90, "green": 10 }],
+        }),
         FieldKind::Expiry => json!({ "type": ["string", "number"], "examples": ["2h", "2026-11-29T22:00:00Z"] }),
         FieldKind::Wait => json!({ "type": ["boolean", "string", "number"], "examples": [true, "60s"] }),
         FieldKind::Integer => json!({ "type": "integer", "minimum": 0 }),

@@ -1,7 +1,11 @@
 //! What a command means for the running appliance: names become ids, what cannot be meant is refused, and what the
 //! operator should know before is said. Pure: reads the model and the view, changes nothing.
 
+mod split;
+
 use std::time::Duration;
+
+pub use split::{foreseen, outlived};
 
 use super::command::{Command, Expiry, Note, Refusal};
 use crate::model::Model;
@@ -67,6 +71,11 @@ pub fn prepare(world: Against<'_>, actor: &Name, command: &Command) -> Result<Pr
             let intent = force(world.model, object, *up)?;
             Ok(Prepared { act: act(world.now, actor, &note)?, intent, services: Vec::new(), warnings: Vec::new() })
         }
+        Command::SetSplit { vserver, shares, note } => {
+            let note = if shares.is_none() { without_expiry(note, "the end of a split")? } else { note.clone() };
+            split::set_split(world, vserver, shares.as_ref(), act(world.now, actor, &note)?)
+        }
+        Command::DryRun(command) => prepare(world, actor, command),
         Command::ApplyConfig { .. } | Command::Reload | Command::Save => {
             Err(Refusal::Invalid("a change of the configuration is not an act".to_owned()))
         }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::config::Problem;
+use crate::model::balancing::Shares;
 use crate::model::id::{Name, ObjectRef};
 use crate::model::scenario::Mode;
 use crate::model::time::Wall;
@@ -42,6 +43,14 @@ pub enum Command {
         up: Option<bool>,
         note: Note,
     },
+    /// Moves the shares of a vserver's groups; `None`: as the configuration has them.
+    SetSplit {
+        vserver: Name,
+        shares: Option<Shares>,
+        note: Note,
+    },
+    /// Judges an act and says what it would change, without doing it.
+    DryRun(Box<Command>),
     /// Replaces the whole running configuration; all or nothing.
     ApplyConfig {
         text: String,
@@ -82,7 +91,7 @@ pub struct Done {
     pub warnings: Vec<String>,
     /// The generation that shows it.
     pub generation: u64,
-    /// `ApplyConfig` and `Reload`: what changed, a line each.
+    /// `ApplyConfig` and `Reload`: what changed, a line each; `DryRun`: what would.
     pub changes: Vec<String>,
     /// `Disable` with `wait`: still draining when the wait ended.
     pub still_draining: Vec<String>,

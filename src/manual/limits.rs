@@ -14,7 +14,7 @@
 //! | the methods USER_TOKEN, LRTM and AUDITLOGHASH; persistence by Call-ID, RTSP, Diameter, FIX and user session | refused at load |
 //! | listen policies | refused at load |
 //! | members of a service group that come from DNS (`autoscale`, SRV records) | refused at load. A *server* may have a host name, whose address is followed |
-//! | a split moved by one value in the REST interface | 501 as for every object; change FILE and reload, or PUT /api/v1/config |
+//! | moving a split where the configuration has none | refused: it would end the balancing by the weights of all members |
 //! | startup round robin after a change (`new_service_request`) | refused at load; `slow_start` is there |
 //! | features other than LB and GSLB as switches (content switching, rewriting and answering are rules and always on); compression, cache, … | refused at load |
 //! | `usip`, `cka`, `cmp`, TCP and HTTP profiles of services | refused at load |
@@ -51,7 +51,7 @@
 //! |---|---|
 //! | configuration object by object: POST, PATCH and DELETE of the REST interface, `add`, `set`, `bind` of the shell | 501, or a sentence and exit status 1; `bascule apply` and PUT /api/v1/config replace the whole |
 //! | outbox, approvals, history, timeline in the REST interface; NITRO; the dashboard | 501 with a sentence |
-//! | `dry_run` of an act | 501, and nothing is done; POST /api/v1/config/diff compares a configuration |
+//! | `dry_run` of an act other than moving a split | 501, and nothing is done; POST /api/v1/config/diff compares a configuration |
 //! | import of ns.conf; API tokens; `explain dns --at`, and `at` in the REST interface | a sentence and exit status 1; 501 |
 //! | TLS on the management port; sessions and cookies | refused at load; 501. HTTP Basic is there: keep it on loopback, or behind a proxy that ends TLS |
 //! | a pair of boxes with one address (HA) | each box is on its own; two sites meet in DNS |

@@ -88,8 +88,14 @@
 //! A `split` names every bound group, 100 % together, and is exact: of each hundred new clients a group gets its share,
 //! whatever the method; a hash method splits keys instead, so that moving a share moves only keys from one group to the
 //! other. A group without anybody to serve gives its share to the others in proportion; one with share 0 gets no new
-//! clients, except where a rule names it. Persistent clients stay where they are when a share moves. A split is
-//! configuration: a changed FILE and a reload, or `PUT /api/v1/config`, move it without touching a connection.
+//! clients, except where a rule names it. Persistent clients stay where they are when a share moves.
+//!
+//! A split moves while the appliance runs, without touching a connection: `PUT /api/v1/vservers/shop/split` with
+//! `{"split": {"blue": 90, "green": 10}, "reason": "canary", "expires": "2h"}`, or in the shell
+//! `set lb vserver shop -split blue=90,green=10`. `?dry_run=true` and `-dryRun YES` only say what would change. That is
+//! state, as a force or a switch is: durable at once, in the journal with who did it, listed among the overrides of
+//! `/api/v1/status` and shown beside the configured shares. It outlives restarts and reloads; a reload that brings other
+//! shares says that they wait behind it. `none` ends it, as do its expiry and a configuration that binds other groups.
 //!
 //! ## Slow start
 //!

@@ -8,7 +8,7 @@
 //! and says which unsaved changes it drops. Either is all or nothing: a configuration with a problem changes nothing.
 //!
 //! What people do on the running box is **state**, durable before it is answered: disabling and enabling, drain
-//! deadlines, modes of scenarios, switches, forces. It survives reload, `kill -9`, restart and upgrade. Every such
+//! deadlines, modes of scenarios, switches, forces, moved splits. It survives reload, `kill -9`, restart and upgrade. Every such
 //! override carries who, when, why and until when; `/api/v1/status` lists them all.
 //!
 //! ## The state directory

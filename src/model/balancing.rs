@@ -1,9 +1,13 @@
 //! How a vserver chooses a member: NetScaler's `lbMethod` and what belongs to it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::id::{Name, ServiceId};
 use super::net::Network;
+
+/// A split by name: every bound group once, with its percent of new clients.
+pub type Shares = Arc<[(Name, u8)]>;
 
 /// How a member is chosen.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,7 +26,7 @@ pub struct Balancing {
     /// A member that comes UP is given new clients from a tenth of its weight to all of it over this time. 0: at once.
     pub slow_start: Duration,
     /// Share of new clients for each bound group (in the order of `groups`), in percent, 100 together; empty: by weights
-    /// alone. Can be moved at run time.
+    /// alone. A person can move it at run time, see `VserverView::split`.
     pub split: Vec<u8>,
     /// STATICPROXIMITY: which clients are near which member; the longest prefix wins.
     pub proximity: Vec<(Network, ServiceId)>,
@@ -161,4 +165,33 @@ impl Method {
             Method::StaticProximity => "STATICPROXIMITY",
         }
     }
+}
+
+/// `blue 90, green 10`: a split in words.
+pub fn shares_text<'a>(shares: impl Iterator<Item = (&'a Name, u8)>) -> String {
+    shares.map(|(group, share)| format!("{group} {share}")).collect::<Vec<_>>().join(", ")
+}
+
+/// A split in the order of `groups`. Refused, in words, where it does not name each of them once, or is not 100 together.
+pub fn split_of(groups: &[&Name], shares: &[(Name, u8)]) -> Result<Vec<u8>, String> {
+    let mut split = Vec::with_capacity(groups.len());
+    if let Some((name, _)) = shares.iter().find(|(name, _)| !groups.contains(&name)) {
+        return Err(format!("`{name}` is not among the groups of the split: {}", listed(groups)));
+    }
+    for group in groups {
+        let mut of = shares.iter().filter(|(name, _)| name == *group).map(|(_, share)| *share);
+        match (of.next(), of.next()) {
+            (Some(share), None) => split.push(share),
+            (None, _) => return Err(format!("the split says nothing of `{group}`; 0 gives it no new clients")),
+            (Some(_), Some(_)) => return Err(format!("the split names `{group}` twice")),
+        }
+    }
+    match split.iter().map(|&share| u32::from(share)).sum::<u32>() {
+        100 => Ok(split),
+        total => Err(format!("the shares are {total} together, not 100")),
+    }
+}
+
+fn listed(names: &[&Name]) -> String {
+    names.iter().map(|name| &***name).collect::<Vec<_>>().join(", ")
 }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::balancing::{Shares, shares_text};
 use super::condition::Truth;
 use super::id::{CheckId, GroupId, Name, ObjectRef, ScenarioId, ServerId, ServiceId, SwitchId, VserverId};
 use super::scenario::{Direction, Mode};
@@ -83,6 +84,11 @@ pub enum AdminIntent {
         service: ServiceId,
         up: Option<bool>,
     },
+    /// Shares in the order of the vserver's groups; `None`: those of the configuration again.
+    SetSplit {
+        vserver: VserverId,
+        shares: Option<Shares>,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -138,11 +144,20 @@ pub enum Record {
 /// What an act changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
-    Disabled { deadline: Option<Wall>, graceful: bool },
+    Disabled {
+        deadline: Option<Wall>,
+        graceful: bool,
+    },
     Enabled,
-    Modes { activate: Option<Mode>, deactivate: Option<Mode>, override_guard: bool },
+    Modes {
+        activate: Option<Mode>,
+        deactivate: Option<Mode>,
+        override_guard: bool,
+    },
     Switch(bool),
     Forced(Option<bool>),
+    /// `None`: as the configuration has it.
+    Split(Option<Shares>),
 }
 
 /// One row of the board. Ages are relative to the record, so that they mean the same in another process.
@@ -239,6 +254,8 @@ impl fmt::Display for Change {
             Change::Forced(Some(true)) => f.write_str("forced up"),
             Change::Forced(Some(false)) => f.write_str("forced down"),
             Change::Forced(None) => f.write_str("no longer forced"),
+            Change::Split(None) => f.write_str("split as configured"),
+            Change::Split(Some(shares)) => write!(f, "split {}", shares_text(shares.iter().map(|(g, s)| (g, *s)))),
         }
     }
 }

@@ -1,13 +1,17 @@
 //! The state of everything, as the engine derives it: what management reads and what the snapshot is built from.
 //! Nothing here is decided; each word is computed from inputs that are kept apart (admin intent, probe, drain).
 
+mod overrides;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use overrides::{Override, OverrideKey, OverrideValue, Slot};
+
 use super::condition::Truth;
-use super::event::{Act, Outcome, Transition};
-use super::id::{Name, ObjectRef, VserverId};
+use super::event::{Outcome, Transition};
+use super::id::{Name, VserverId};
 use super::scenario::{Direction, Mode};
 use super::time::{Now, Tick, Wall};
 
@@ -133,6 +137,8 @@ pub struct VserverView {
     pub new_clients: NewClients,
     /// Out by `disable_primary_on_down` until someone enables it.
     pub held_down: bool,
+    /// The split as a person has set it: percent by `Vserver::groups`. `None`: as the configuration has it.
+    pub split: Option<Arc<[u8]>>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -197,58 +203,6 @@ pub struct TermView {
     pub since: Wall,
     /// When a hold that is counting ends.
     pub hold_ends: Option<Tick>,
-}
-
-/// Something a person set. Saved before it is published; survives reload, `kill -9`, restart and upgrade.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Override {
-    pub value: OverrideValue,
-    pub since: Wall,
-    pub act: Act,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct OverrideKey {
-    pub object: ObjectRef,
-    pub slot: Slot,
-}
-
-/// What about the object is overridden.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Slot {
-    /// Administratively disabled.
-    Admin,
-    /// Check or service forced up or down.
-    Force,
-    /// Value of a switch.
-    Value,
-    /// Mode of a scenario's activation.
-    Activate,
-    /// Mode of a scenario's deactivation.
-    Deactivate,
-    /// Held down by `disable_primary_on_down` (set by the system, ended by a person).
-    HeldDown,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OverrideValue {
-    /// Disabled at `Override::since`. `deadline` `None` and not graceful: out at once.
-    Disabled {
-        deadline: Option<Wall>,
-        graceful: bool,
-    },
-    Forced {
-        up: bool,
-    },
-    Switch {
-        value: bool,
-    },
-    Mode {
-        mode: Mode,
-        spent: bool,
-        override_guard: bool,
-    },
-    HeldDown,
 }
 
 /// A scenario as it is saved.
@@ -366,35 +320,6 @@ impl ScenarioView {
             (Mode::Off, Mode::On) => "pinned",
             (Mode::Off, Mode::Off) => "maintenance",
             (Mode::On, Mode::On) => "stuck",
-        }
-    }
-}
-
-// === impl Slot ===
-
-impl Slot {
-    pub const ALL: [Slot; 6] =
-        [Slot::Admin, Slot::Force, Slot::Value, Slot::Activate, Slot::Deactivate, Slot::HeldDown];
-
-    pub fn word(self) -> &'static str {
-        match self {
-            Slot::Admin => "admin",
-            Slot::Force => "force",
-            Slot::Value => "value",
-            Slot::Activate => "activate",
-            Slot::Deactivate => "deactivate",
-            Slot::HeldDown => "held_down",
-        }
-    }
-
-    pub fn parse(word: &str) -> Option<Slot> {
-        Slot::ALL.into_iter().find(|s| s.word() == word)
-    }
-
-    pub fn of_direction(direction: Direction) -> Slot {
-        match direction {
-            Direction::Activate => Slot::Activate,
-            Direction::Deactivate => Slot::Deactivate,
         }
     }
 }

@@ -64,9 +64,10 @@ pub fn build(parts: Parts<'_>) -> Snapshot {
         .map(|(i, vserver)| {
             let seen = view.vservers.get(i);
             let up = up_positions(vserver, &services);
+            let split = seen.and_then(|v| v.split.as_deref()).unwrap_or(&vserver.balancing.split);
             let before = same_model.map(|p| &p.vservers[i].chooser);
             VserverEntry {
-                chooser: Chooser::build(model, vserver, &up, before),
+                chooser: Chooser::build(model, vserver, &up, split, before),
                 state: seen.map_or(VserverState::Down, |v| v.state),
                 effective: seen.map_or(VserverState::Down, |v| v.effective),
                 new_clients: seen.map(|v| v.new_clients).unwrap_or_default(),

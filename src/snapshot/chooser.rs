@@ -15,6 +15,7 @@ use crate::model::vserver::Vserver;
 pub struct Chooser {
     /// What it was made of.
     up: Arc<[u32]>,
+    split: Box<[u8]>,
     /// By `order`, the lowest first: new clients go to the first that has somebody.
     pub tiers: Vec<Tier>,
     /// Whether any of them is watched by passive health.
@@ -60,10 +61,16 @@ pub struct Near {
 // === impl Chooser ===
 
 impl Chooser {
-    /// `up`: positions of members whose service is UP and has an address. What `previous` (of the same model) has
-    /// prepared already is taken over.
-    pub fn build(model: &Model, vserver: &Vserver, up: &Arc<[u32]>, previous: Option<&Arc<Chooser>>) -> Arc<Chooser> {
-        if let Some(same) = previous.filter(|p| p.up == *up) {
+    /// `up`: positions of members whose service is UP and has an address; `split`: the shares of the groups that are in
+    /// force. What `previous` (of the same model) has prepared already is taken over.
+    pub fn build(
+        model: &Model,
+        vserver: &Vserver,
+        up: &Arc<[u32]>,
+        split: &[u8],
+        previous: Option<&Arc<Chooser>>,
+    ) -> Arc<Chooser> {
+        if let Some(same) = previous.filter(|p| p.up == *up && *p.split == *split) {
             return Arc::clone(same);
         }
         let near = previous.map_or_else(|| Arc::new(Near::build(vserver)), |p| Arc::clone(&p.near));
@@ -73,11 +80,12 @@ impl Chooser {
         orders.dedup();
         let of_order = |order| {
             let positions = up.iter().filter(takes).copied().filter(|&p| vserver.members[p as usize].order == order);
-            Tier::build(model, vserver, order, &positions.collect::<Vec<_>>())
+            Tier::build(model, vserver, order, split, &positions.collect::<Vec<_>>())
         };
         let watched = |&p: &u32| model.service(vserver.members[p as usize].service).settings.passive.is_some();
         Arc::new(Chooser {
             up: Arc::clone(up),
+            split: split.into(),
             tiers: orders.into_iter().map(of_order).collect(),
             watched: up.iter().any(watched),
             near,
@@ -93,13 +101,13 @@ impl Chooser {
 // === impl Tier ===
 
 impl Tier {
-    fn build(model: &Model, vserver: &Vserver, order: u32, positions: &[u32]) -> Tier {
+    fn build(model: &Model, vserver: &Vserver, order: u32, split: &[u8], positions: &[u32]) -> Tier {
         let whole = Pool::build(vserver, None, 100, 0, positions.into());
-        if vserver.balancing.split.is_empty() {
+        if split.is_empty() {
             return Tier { order, whole, pools: None, shares: None };
         }
         let mut pools = Vec::new();
-        for ((group, &share), at) in vserver.groups.iter().zip(&vserver.balancing.split).zip(0_u16..) {
+        for ((group, &share), at) in vserver.groups.iter().zip(split).zip(0_u16..) {
             let of_group: Box<[u32]> =
                 positions.iter().copied().filter(|&p| vserver.members[p as usize].group == Some(at)).collect();
             if share > 0 && !of_group.is_empty() {

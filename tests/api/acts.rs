@@ -177,3 +177,46 @@ async fn a_name_that_comes_twice_in_json_is_refused() {
     let problem: serde_json::Value = serde_json::from_str(&answer.text().await.unwrap()).unwrap();
     assert!(problem["problems"][0]["what"].as_str().unwrap().contains("`a` is defined twice"), "{problem}");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_split_is_moved_shown_with_its_actor_and_given_back() {
+    let appliance = Appliance::start();
+    let group = |port: u16| json!({"type": "HTTP", "health_monitor": false, "member": {"one": {"address": format!("127.0.0.1:{port}")}}});
+    let config = json!({
+        "schema": 1,
+        "service_group": {"blue": group(1), "green": group(2)},
+        "vserver": {"shop": {"type": "HTTP", "groups": ["blue", "green"], "split": {"blue": 95, "green": 5}}},
+    });
+    let (status, answer) = appliance.put("/api/v1/config", config).await;
+    assert_eq!(status, 200, "{answer}");
+    let path = "/api/v1/vservers/shop/split";
+    let body = json!({"split": {"blue": 60, "green": 40}, "reason": "canary", "expires": "1h"});
+    let configured =
+        json!([{"group": "blue", "share": 95, "configured": 95}, {"group": "green", "share": 5, "configured": 5}]);
+
+    let (status, dry) = appliance.put(&format!("{path}?dry_run=true"), body.clone()).await;
+    assert_eq!((status, &dry["dry_run"], &dry["split"]), (200, &json!(true), &configured), "{dry}");
+    assert_eq!(dry["changes"], json!(["vserver shop: split blue 95, green 5 → blue 60, green 40"]));
+    assert_eq!(appliance.get("/api/v1/vservers/shop").await["split"], configured);
+
+    let (status, shop) = appliance.put(path, body).await;
+    assert_eq!((status, &shop["split"][1]["share"], &shop["split"][1]["configured"]), (200, &json!(40), &json!(5)));
+    assert_eq!((&shop["split_by"]["actor"], &shop["split_by"]["reason"]), (&json!("admin:local"), &json!("canary")));
+    let overrides = appliance.get("/api/v1/status").await["overrides"].clone();
+    assert_eq!((&overrides[0]["slot"], &overrides[0]["value"]), (&json!("split"), &json!("blue 60, green 40")));
+    let journal = appliance.get("/api/v1/journal?kind=act").await;
+    let act = &journal["items"].as_array().unwrap().iter().find(|e| e["object"] == "vserver shop").unwrap()["body"];
+    assert_eq!(act["change"]["shares"], json!([["blue", 60], ["green", 40]]), "{act}");
+
+    for wrong in [
+        json!({}),
+        json!({"split": {"blue": 60}}),
+        json!({"split": {"blue": 160, "green": 0}}),
+        json!({"split": "all"}),
+    ] {
+        assert_eq!(appliance.put(path, wrong.clone()).await.0, 400, "{wrong}");
+    }
+    assert_eq!(appliance.put("/api/v1/vservers/shop/split?dryrun=1", json!({})).await.0, 400);
+    let (_, shop) = appliance.put(path, json!({"split": "none"})).await;
+    assert_eq!((&shop["split"], &shop["split_by"]), (&configured, &json!(null)));
+}

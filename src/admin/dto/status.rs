@@ -2,6 +2,7 @@
 
 use super::{DrainDto, NoteDto, text, up_down};
 use crate::control::{JournalEntry, World};
+use crate::model::balancing::shares_text;
 use crate::model::id::{Kind, ServiceId, VserverId};
 use crate::model::state::{NewClients, Override, OverrideKey, OverrideValue, ServiceState, VserverState};
 use crate::snapshot::live::Listening;
@@ -163,18 +164,19 @@ impl ConfigDto {
 impl OverrideDto {
     fn of(world: &World<'_>, key: &OverrideKey, set: &Override) -> OverrideDto {
         let note = NoteDto::of(set);
-        let (value, deadline, forced_up) = match set.value {
-            OverrideValue::Disabled { deadline, .. } => ("DISABLED", deadline, None),
-            OverrideValue::Forced { up } => (if up { "up" } else { "down" }, None, Some(up)),
-            OverrideValue::Switch { value } => (if value { "true" } else { "false" }, None, None),
-            OverrideValue::Mode { mode, .. } => (mode.word(), None, None),
-            OverrideValue::HeldDown => ("held_down", None, None),
+        let (value, deadline, forced_up) = match &set.value {
+            OverrideValue::Disabled { deadline, .. } => (text("DISABLED"), *deadline, None),
+            OverrideValue::Forced { up } => (text(if *up { "up" } else { "down" }), None, Some(*up)),
+            OverrideValue::Switch { value } => (value.to_string(), None, None),
+            OverrideValue::Mode { mode, .. } => (text(mode.word()), None, None),
+            OverrideValue::HeldDown => (text("held_down"), None, None),
+            OverrideValue::Split { shares } => (shares_text(shares.iter().map(|(g, s)| (g, *s))), None, None),
         };
         OverrideDto {
             kind: key.object.kind.word().into(),
             object: text(&key.object.name),
             slot: key.slot.word().into(),
-            value: value.into(),
+            value,
             actor: note.actor,
             since: note.since,
             reason: note.reason,

@@ -76,6 +76,10 @@ dto! {
         pub surge_refused_total: u64,
         /// Requests or connections over a limit of their client, since start.
         pub limited_total: u64,
+        /// Shares of new clients by group, in percent; empty without a split.
+        pub split: Vec<ShareDto>,
+        /// Who moved the split.
+        pub split_by: Option<NoteDto>,
         /// Services, then members of groups, in the order of the configuration.
         pub members: Vec<VserverMemberDto>,
         /// What content switching hands requests to.
@@ -94,6 +98,15 @@ dto! {
         pub refused_total: u64,
         /// Times of its requests (HTTP) or connections (L4), by part.
         pub times: Vec<TimesDto>,
+    }
+
+    /// The share of one group of a split.
+    pub struct ShareDto {
+        pub group: String,
+        /// Percent of new clients, in force.
+        pub share: u8,
+        /// As the configuration has it.
+        pub configured: u8,
     }
 
     /// A vserver that another hands requests to.
@@ -188,6 +201,8 @@ impl VserverDto {
             surge_refused_total: live
                 .map_or(0, |l| l.surge.full_total.load(Relaxed) + l.surge.timeout_total.load(Relaxed)),
             limited_total: live.map_or(0, |l| l.limited_total.load(Relaxed)),
+            split: shares(world, id),
+            split_by: NoteDto::find(world, Kind::Vserver, &vserver.name, Slot::Split),
             members: (0..vserver.members.len()).map(|at| VserverMemberDto::of(world, id, at)).collect(),
             disabled_by,
             connections: live.map_or(0, |l| l.connections.load(Relaxed)),
@@ -197,6 +212,15 @@ impl VserverDto {
             times: live.map(|l| TimesDto::all(&l.measured)).unwrap_or_default(),
         }
     }
+}
+
+fn shares(world: &World<'_>, id: VserverId) -> Vec<ShareDto> {
+    let configured = &world.model.vserver(id).balancing.split;
+    let in_force = world.view.vservers[id.index()].split.as_deref().unwrap_or(configured);
+    let shares = world.model.shares(id, in_force);
+    let share =
+        |((group, share), &configured): (&(_, u8), &u8)| ShareDto { group: text(group), share: *share, configured };
+    shares.iter().zip(configured).map(share).collect()
 }
 
 fn spillover_word(method: &SpilloverMethod) -> &'static str {

@@ -209,6 +209,7 @@ fn change_word(change: &Change) -> &'static str {
         Change::Modes { .. } => "modes",
         Change::Switch(_) => "switch",
         Change::Forced(_) => "forced",
+        Change::Split(_) => "split",
     }
 }
 

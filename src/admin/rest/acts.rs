@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::super::App;
 use super::super::auth::{Access, Caller};
-use super::super::body::{self, ACT_MAX, Field, FieldKind, Fields, field};
+use super::super::body::{self, ACT_MAX, Field, FieldKind, Fields, Params, field};
 use super::super::dto::{self, CheckDto, ScenarioDto, ServerDto, ServiceDto, ServiceGroupDto, SwitchDto, VserverDto};
 use super::super::problem::{Problem, spoken};
 use super::super::route::{Reads, Route, Segments};
@@ -52,6 +52,17 @@ const FORCE: &[Field] =
 const MODE_WORDS: [&str; 3] = ["auto", "on", "off"];
 const FORCE_WORDS: [&str; 3] = ["up", "down", "none"];
 
+const SPLIT: &[Field] = &[
+    field(
+        "split",
+        FieldKind::Shares,
+        "Needed: percent of new clients for each bound group, 100 together; none: as configured.",
+    ),
+    REASON,
+    EXPIRES,
+];
+const DRY_RUN: &[Field] = &[field("dry_run", FieldKind::Flag, "Answer what would change, and do nothing.")];
+
 /// Longest wait for a drain.
 const WAIT_MAX: Duration = Duration::from_secs(3_600);
 /// A wait without a length, where no delay says when the drain is over.
@@ -74,6 +85,12 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::put("/api/v1/switches/{name}", Access::Operate, "Flip a switch", switch)
             .reads(Reads::Fields(SWITCH))
             .answers_changed::<SwitchDto>(),
+    );
+    routes.push(
+        Route::put("/api/v1/vservers/{name}/split", Access::Operate, "Move the shares of a vserver's groups", split)
+            .query(DRY_RUN)
+            .reads(Reads::Fields(SPLIT))
+            .answers_changed::<VserverDto>(),
     );
     routes
         .push(force("checks", Kind::Check, "Force what a check says, or end the force").answers_changed::<CheckDto>());
@@ -165,6 +182,21 @@ async fn switch(
     act(&app, caller, ObjectRef::new(Kind::Switch, names.first()), command).await
 }
 
+async fn split(
+    State(app): State<App>,
+    caller: Caller,
+    names: Segments,
+    params: Params,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json<Value>, Problem> {
+    let fields = Fields::parse(&headers, &body::read(body, ACT_MAX).await?, SPLIT)?;
+    let shares = fields.shares("split")?;
+    let command = Command::SetSplit { vserver: names.first().into(), shares, note: fields.note()? };
+    let command = if params.flag("dry_run")? { Command::DryRun(Box::new(command)) } else { command };
+    act(&app, caller, ObjectRef::new(Kind::Vserver, names.first()), command).await
+}
+
 fn force(path: &str, kind: Kind, summary: &str) -> Route {
     let forcing = move |State(app): State<App>, caller: Caller, names: Segments, headers: HeaderMap, body: Body| async move {
         let fields = Fields::parse(&headers, &body::read(body, ACT_MAX).await?, FORCE)?;
@@ -186,6 +218,7 @@ async fn act(app: &App, caller: Caller, object: ObjectRef, command: Command) -> 
         Command::Disable { wait, .. } => wait.unwrap_or_default(),
         _ => Duration::ZERO,
     };
+    let dry_run = matches!(command, Command::DryRun(_));
     let done = match app.command(caller, command, wait).await {
         Ok(done) => done,
         Err(Refusal::Unknown(unknown)) => return Err(unknown_with_hint(app, unknown).await),
@@ -195,6 +228,10 @@ async fn act(app: &App, caller: Caller, object: ObjectRef, command: Command) -> 
     let mut answer = state.unwrap_or_else(|| Value::Object(serde_json::Map::new()));
     if let Some(members) = answer.as_object_mut() {
         members.insert("generation".into(), done.generation.into());
+        if dry_run {
+            members.insert("dry_run".into(), true.into());
+            members.insert("changes".into(), done.changes.into());
+        }
         if !done.warnings.is_empty() {
             members.insert("warnings".into(), done.warnings.into());
         }

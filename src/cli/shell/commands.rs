@@ -6,7 +6,7 @@ mod request;
 use super::grammar::Arguments;
 use build::{
     act, connections, disable, disable_body, first, group, kick, monitors, note, persistence, save, set_force,
-    set_scenario, set_switch, shown,
+    set_scenario, set_split, set_switch, shown,
 };
 
 pub(super) use request::{Request, View};
@@ -191,6 +191,16 @@ pub(super) const COMMANDS: &[Command] = &[
         build: set_scenario,
     },
     Command {
+        words: &["set", "lb", "vserver"],
+        least: 1,
+        most: 1,
+        options: &["split", "dryRun", "reason", "expires"],
+        usage: "set lb vserver <name> -split (<group>=<percent>,... | none) [-dryRun YES] [-reason <text>] \
+                [-expires <time>]",
+        names: Some(View::LbVserver),
+        build: set_split,
+    },
+    Command {
         words: &["return", "scenario"],
         least: 1,
         most: 1,
@@ -243,7 +253,9 @@ pub(super) const COMMANDS: &[Command] = &[
     absent(&["unset"]),
     absent(&["rename"]),
     absent(&["clear"]),
-    absent(&["set", "lb"]),
+    absent(&["set", "lb", "monitor"]),
+    absent(&["set", "lb", "group"]),
+    absent(&["set", "cs"]),
     absent(&["set", "server"]),
     absent(&["set", "serviceGroup"]),
     absent(&["set", "ns"]),

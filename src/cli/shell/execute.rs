@@ -164,7 +164,10 @@ async fn act(client: &Client, method: Method, path: &str, body: &Value) -> Resul
     let json = client.call(method, &format!("/api/v1/{path}"), Some(body)).await?;
     let warnings = json.get("warnings").and_then(Value::as_array).into_iter().flatten();
     let warnings = warnings.filter_map(Value::as_str).map(str::to_owned).collect();
-    Ok(Answer { text: String::new(), json, warnings })
+    // Of a dry run.
+    let changes = json.get("changes").and_then(Value::as_array).into_iter().flatten();
+    let text = changes.filter_map(Value::as_str).map(|line| format!("\twould change {line}\n")).collect();
+    Ok(Answer { text, json, warnings })
 }
 
 /// The member of a group that stands on `server` (a server object, or an address) at `port`.

@@ -187,6 +187,16 @@ pub(super) fn vserver(vserver: &VserverDto, now: &str, whole: bool) -> String {
     if let Some(url) = &vserver.redirect_url {
         out += &format!("\tRedirect URL: {url}\n");
     }
+    for share in &vserver.split {
+        let configured = match share.share == share.configured {
+            true => String::new(),
+            false => format!("\tConfigured: {}%", share.configured),
+        };
+        out += &format!("\tSplit: {} {}%{configured}\n", share.group, share.share);
+    }
+    if let Some(note) = &vserver.split_by {
+        out += &note_line("Split", &note.actor, &note.since, note.reason.as_deref(), note.expires.as_deref());
+    }
     if vserver.surge_max > 0 {
         let (now, waited, refused) = (vserver.surge_count, vserver.surge_waited_total, vserver.surge_refused_total);
         out += &format!("\tSurge Queue: {now} (Max {})\tWaited: {waited}\tRefused: {refused}\n", vserver.surge_max);

@@ -19,7 +19,7 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 use super::{Answer, Core, DISK_PATIENCE, Output, Step};
-use crate::control::apply::{Against, Prepared, prepare};
+use crate::control::apply::{Against, Prepared, foreseen, prepare};
 use crate::control::command::{Command, Done, Expiry, Note, Refusal};
 use crate::control::journal::saved::{decode_command, encode_command};
 use crate::control::store::{Batch, Intent};
@@ -104,6 +104,11 @@ impl Core {
             self.change_config(actor, command, reply);
             return;
         }
+        if let Command::DryRun(command) = command {
+            let foreseen = self.foresee_act(now, &actor, &with_fixed_expiry(now, *command));
+            self.answer(reply, foreseen, None);
+            return;
+        }
         let command = with_fixed_expiry(now, command);
         match self.judge(now, &actor, &command) {
             Err(refusal) => self.answer(reply, Err(refusal), None),
@@ -180,6 +185,13 @@ impl Core {
                 tracing::warn!(actor = %intent.actor, %refusal, "an act from before the restart no longer applies");
             }
         }
+    }
+
+    fn foresee_act(&mut self, now: Now, actor: &Name, command: &Command) -> Result<Done, Refusal> {
+        let prepared = self.judge(now, actor, command)?;
+        let world = Against { now, model: self.engine.model(), view: self.engine.view(), active: &|_| 0 };
+        let changes = foreseen(world, &prepared.intent);
+        Ok(Done { warnings: prepared.warnings, changes, ..Done::default() })
     }
 
     fn judge(&mut self, now: Now, actor: &Name, command: &Command) -> Result<Prepared, Refusal> {
@@ -333,8 +345,9 @@ fn with_fixed_expiry(now: Now, mut command: Command) -> Command {
         | Command::Enable { note, .. }
         | Command::SetModes { note, .. }
         | Command::SetSwitch { note, .. }
+        | Command::SetSplit { note, .. }
         | Command::Force { note, .. } => note,
-        Command::ApplyConfig { .. } | Command::Reload | Command::Save => return command,
+        Command::DryRun(_) | Command::ApplyConfig { .. } | Command::Reload | Command::Save => return command,
     };
     if let Some(Expiry::After(after)) = note.expires {
         note.expires = Some(Expiry::At(now.wall + after));

@@ -11,6 +11,7 @@ use super::saving::SaveJob;
 use super::{Core, FileAccess, Output};
 use crate::config::diff::{Difference, DifferenceKind, diff};
 use crate::config::{Loaded, Problem, Severity, Source, edit, load, render};
+use crate::control::apply::outlived;
 use crate::control::command::{Command, Done, Format, Refusal};
 use crate::files;
 use crate::model::Model;
@@ -176,6 +177,7 @@ impl Core {
         if loaded.model.admin.listen != self.engine.model().admin.listen {
             warnings.push("`admin.listen` takes effect at the next start".to_owned());
         }
+        warnings.extend(outlived(self.engine.view(), self.engine.model(), &loaded.model));
         let (origin, dry_run) = match change.command {
             Command::ApplyConfig { dry_run, .. } => ("apply", dry_run),
             _ => ("reload", false),

@@ -1,6 +1,7 @@
 mod bench;
 mod files;
 mod replay;
+mod split;
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;

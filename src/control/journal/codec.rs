@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::model::balancing::Shares;
 use crate::model::condition::Truth;
 use crate::model::event::{
     Act, BoardRecord, Cause, Change, GuardOutcome, Record, Transition, TransitionGroup, TransitionTrigger,
@@ -229,6 +230,7 @@ fn encode_change(change: &Change) -> Value {
         }),
         Change::Switch(value) => json!({ "what": "switch", "value": value }),
         Change::Forced(up) => json!({ "what": "forced", "up": up }),
+        Change::Split(shares) => json!({ "what": "split", "shares": shares.as_deref().map(encode_shares) }),
     }
 }
 
@@ -246,8 +248,23 @@ fn decode_change(value: &Value) -> Result<Change, Unreadable> {
         },
         "switch" => Change::Switch(v.bool("value")?),
         "forced" => Change::Forced(v.optional("up", |r, k| r.bool(k))?),
+        "split" => Change::Split(v.optional("shares", |r, k| decode_shares(r.get(k)?))?),
         other => return Err(format!("`{other}` is not a change")),
     })
+}
+
+/// A list, since the order means something: that of the groups.
+pub(super) fn encode_shares(shares: &[(Name, u8)]) -> Value {
+    shares.iter().map(|(group, share)| json!([group, share])).collect()
+}
+
+pub(super) fn decode_shares(value: &Value) -> Result<Shares, Unreadable> {
+    let one = |pair: &Value| {
+        let (group, share) = (pair[0].as_str()?, u8::try_from(pair[1].as_u64()?).ok()?);
+        Some((group.into(), share))
+    };
+    let shares: Option<Shares> = value.as_array().and_then(|pairs| pairs.iter().map(one).collect());
+    shares.ok_or_else(|| format!("{value} are not the shares of groups"))
 }
 
 /// RFC 3339 in UTC with microseconds.

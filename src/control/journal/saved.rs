@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::codec::{
-    Reader, Unreadable, decode_act, decode_object, decode_transition, encode_act, encode_object, encode_transition,
-    parse_wall, wall_text,
+    Reader, Unreadable, decode_act, decode_object, decode_shares, decode_transition, encode_act, encode_object,
+    encode_shares, encode_transition, parse_wall, wall_text,
 };
 use crate::control::command::{Command, Expiry, Note};
 use crate::model::scenario::Mode;
@@ -48,10 +48,11 @@ pub fn decode_scenario(value: &Value) -> Result<SavedScenario, Unreadable> {
 }
 
 pub fn encode_override(key: &OverrideKey, o: &Override) -> Value {
-    let value = match o.value {
+    let value = match &o.value {
         OverrideValue::Disabled { deadline, graceful } => {
             json!({ "disabled": true, "deadline": deadline.map(wall_text), "graceful": graceful })
         }
+        OverrideValue::Split { shares } => json!({ "split": encode_shares(shares) }),
         OverrideValue::Forced { up } => json!({ "forced": up }),
         OverrideValue::Switch { value } => json!({ "switch": value }),
         OverrideValue::Mode { mode, spent, override_guard } => {
@@ -78,6 +79,8 @@ pub fn decode_override(value: &Value) -> Result<(OverrideKey, Override), Unreada
         OverrideValue::Switch { value: w.bool("switch")? }
     } else if has("mode") {
         OverrideValue::Mode { mode: w.mode("mode")?, spent: w.bool("spent")?, override_guard: w.bool("override")? }
+    } else if has("split") {
+        OverrideValue::Split { shares: decode_shares(w.get("split")?)? }
     } else if has("held_down") {
         OverrideValue::HeldDown
     } else {
@@ -122,7 +125,11 @@ pub fn encode_command(command: &Command) -> Option<Value> {
         Command::Force { object, up, note } => {
             json!({ "do": "force", "object": encode_object(object), "up": up, "note": encode_note(note) })
         }
-        Command::ApplyConfig { .. } | Command::Reload | Command::Save => return None,
+        Command::SetSplit { vserver, shares, note } => json!({
+            "do": "split", "vserver": vserver, "shares": shares.as_deref().map(encode_shares),
+            "note": encode_note(note),
+        }),
+        Command::DryRun(_) | Command::ApplyConfig { .. } | Command::Reload | Command::Save => return None,
     })
 }
 
@@ -150,6 +157,11 @@ pub fn decode_command(value: &Value) -> Result<Command, Unreadable> {
         "force" => {
             Command::Force { object: decode_object(v.get("object")?)?, up: v.optional("up", |r, k| r.bool(k))?, note }
         }
+        "split" => Command::SetSplit {
+            vserver: v.name("vserver")?,
+            shares: v.optional("shares", |r, k| decode_shares(r.get(k)?))?,
+            note,
+        },
         other => return Err(format!("`{other}` is not an act")),
     })
 }
@@ -205,6 +217,12 @@ mod tests {
             },
             Command::SetSwitch { switch: "drill".into(), value: true, note: note() },
             Command::Force { object: ObjectRef::new(Kind::Check, "api-a"), up: None, note: Note::default() },
+            Command::SetSplit {
+                vserver: "shop".into(),
+                shares: Some([("green".into(), 10), ("blue".into(), 90)].into()),
+                note: note(),
+            },
+            Command::SetSplit { vserver: "shop".into(), shares: None, note: Note::default() },
         ];
         for act in acts {
             assert_eq!(decode_command(&encode_command(&act).unwrap()).unwrap(), act);
@@ -221,6 +239,7 @@ mod tests {
             (Slot::Value, OverrideValue::Switch { value: true }),
             (Slot::Activate, OverrideValue::Mode { mode: Mode::On, spent: true, override_guard: false }),
             (Slot::HeldDown, OverrideValue::HeldDown),
+            (Slot::Split, OverrideValue::Split { shares: [("blue".into(), 100), ("a/b".into(), 0)].into() }),
         ];
         for (slot, value) in values {
             let key = OverrideKey { object: ObjectRef::new(Kind::Service, "web1"), slot };

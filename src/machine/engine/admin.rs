@@ -9,8 +9,9 @@ use crate::machine::Effect;
 use crate::machine::scenario::ModeRun;
 use crate::machine::service::Level;
 use crate::model::Model;
+use crate::model::balancing::Shares;
 use crate::model::event::{Act, AdminIntent, AdminTarget, Change, Record};
-use crate::model::id::{Kind, Name, ObjectRef, ScenarioId, ServiceId, SwitchId};
+use crate::model::id::{Kind, Name, ObjectRef, ScenarioId, ServiceId, SwitchId, VserverId};
 use crate::model::scenario::{Direction, Mode};
 use crate::model::state::{Override, OverrideKey, OverrideValue, Slot};
 
@@ -48,7 +49,32 @@ impl Engine {
                 self.services[service.index()].machine.force(up);
                 self.dirty.services.insert(service);
             }
+            AdminIntent::SetSplit { vserver, shares } => {
+                let object = ObjectRef::new(Kind::Vserver, Name::clone(&model.vserver(vserver).name));
+                let base = &model.vserver(vserver).balancing.split;
+                let moved = |shares: &Shares| shares.iter().map(|(_, share)| share).ne(base);
+                // A split that equals the configuration's is no override: it follows the configuration again.
+                let value = shares.clone().filter(moved).map(|shares| OverrideValue::Split { shares });
+                self.override_by(object, Slot::Split, value, act, Change::Split(shares), effects);
+                self.refresh_split(&model, vserver);
+            }
         }
+    }
+
+    /// Takes the split of a vserver over from its override. `false`: the override is of other groups.
+    pub(super) fn refresh_split(&mut self, model: &Model, id: VserverId) -> bool {
+        let vserver = model.vserver(id);
+        let object = ObjectRef::new(Kind::Vserver, Name::clone(&vserver.name));
+        let set = self.view.overrides.get(&OverrideKey { object, slot: Slot::Split });
+        let split = match set.map(|o| &o.value) {
+            Some(OverrideValue::Split { shares }) => model.split_of(id, shares).ok(),
+            _ => None,
+        };
+        let fits = set.is_none() || split.is_some();
+        let view = &mut self.view.vservers[id.index()].split;
+        self.changed |= *view != split.as_deref().map(Into::into);
+        *view = split.map(Into::into);
+        fits
     }
 
     fn disable(
@@ -67,7 +93,7 @@ impl Engine {
         let out = !levels.is_empty() && levels.iter().all(|(s, level)| self.services[s.index()].machine.is_out(*level));
         // What is out of service stays out: a later deadline would bring it back as draining after a restart.
         let value = match self.view.overrides.get(&key) {
-            Some(earlier) if out => earlier.value,
+            Some(earlier) if out => earlier.value.clone(),
             _ => OverrideValue::Disabled { deadline, graceful },
         };
         let change = Change::Disabled { deadline, graceful };
@@ -205,6 +231,11 @@ impl Engine {
                 if let Some(id) = model.service_id(name) {
                     self.services[id.index()].machine.force(None);
                     self.dirty.services.insert(id);
+                }
+            }
+            Kind::Vserver if key.slot == Slot::Split => {
+                if let Some(id) = model.vserver_id(name) {
+                    self.refresh_split(&model, id);
                 }
             }
             Kind::Service | Kind::ServiceGroup | Kind::Server | Kind::Vserver | Kind::Check => {

@@ -171,8 +171,8 @@ impl Engine {
     fn adopt_tables(&mut self, model: &Model) {
         let switch = |s: &crate::model::scenario::Switch| {
             let key = OverrideKey { object: ObjectRef::new(Kind::Switch, Name::clone(&s.name)), slot: Slot::Value };
-            match self.view.overrides.get(&key).map(|o| o.value) {
-                Some(OverrideValue::Switch { value }) => value,
+            match self.view.overrides.get(&key).map(|o| &o.value) {
+                Some(OverrideValue::Switch { value }) => *value,
                 _ => s.initial,
             }
         };

@@ -110,7 +110,7 @@ impl Engine {
 
     fn settle_some_vservers(&mut self, model: &Model, changed: &BTreeSet<VserverId>, effects: &mut Vec<Effect>) {
         for &id in changed {
-            let VserverView { state: before, held_down: held_before, .. } = self.view.vservers[id.index()];
+            let &VserverView { state: before, held_down: held_before, .. } = &self.view.vservers[id.index()];
             self.refresh_own_state(model, id);
             self.hold_down(model, id, effects);
             let after = self.view.vservers[id.index()].state;

@@ -58,6 +58,7 @@ fn changed(change: &Change) -> String {
             format!("modes{}{}{past}", mode("activate", activate), mode("deactivate", deactivate))
         }
         Change::Switch(value) => format!("switched {}", if *value { "on" } else { "off" }),
+        Change::Split(_) => change.to_string(),
         Change::Forced(None) => "no longer forced".to_owned(),
         Change::Forced(Some(up)) => format!("forced {}", if *up { "up" } else { "down" }),
     }

@@ -143,6 +143,35 @@ pub(super) fn set_force(collection: &str, arguments: &Arguments) -> Result<Reque
     Ok(Request::Act { put: true, path, body: Value::Object(body) })
 }
 
+/// `-split blue=90,green=10`, or `none`.
+pub(super) fn set_split(arguments: &Arguments) -> Result<Request, String> {
+    let mut body = note_members(arguments)?;
+    let Some(text) = arguments.value("split")? else {
+        return Err("not available in this build: configuration by single commands; only -split can be set here".into());
+    };
+    let share = |part: &str| {
+        let (group, percent) = part.split_once('=')?;
+        Some((group.trim().to_owned(), percent.trim().parse::<u8>().ok().filter(|p| *p <= 100)?.into()))
+    };
+    let mut shares = Map::new();
+    if text.eq_ignore_ascii_case("none") {
+        body.insert("split".into(), "none".into());
+    } else {
+        for part in text.split(',') {
+            let Some((group, percent)) = share(part) else {
+                return Err(format!("Invalid value: a split is written blue=90,green=10, or none, not {text}"));
+            };
+            if shares.insert(group, percent).is_some() {
+                return Err(format!("Invalid value: the split names {part} twice"));
+            }
+        }
+        body.insert("split".into(), Value::Object(shares));
+    }
+    let dry = if arguments.yes_no("dryRun")?.unwrap_or(false) { "?dry_run=true" } else { "" };
+    let path = format!("vservers/{}/split{dry}", segment(&first(arguments)));
+    Ok(Request::Act { put: true, path, body: Value::Object(body) })
+}
+
 pub(super) fn save() -> Result<Request, String> {
     Ok(Request::Act { put: false, path: "config/save".into(), body: Value::Object(Map::new()) })
 }
@@ -204,6 +233,19 @@ mod tests {
             json!({"expires": "1h", "state": "down"}),
         );
         acts("set service web1 -force none", "services/web1/force", json!({"state": "none"}));
+        acts(
+            "set lb vserver shop -split blue=90,green=10 -reason canary",
+            "vservers/shop/split",
+            json!({"reason": "canary", "split": {"blue": 90, "green": 10}}),
+        );
+        acts(
+            "set lb vserver shop -split none -dryRun YES",
+            "vservers/shop/split?dry_run=true",
+            json!({"split": "none"}),
+        );
+        for wrong in ["set lb vserver shop -split blue", "set lb vserver shop -split blue=101", "set lb vserver shop"] {
+            assert!(parse(wrong).is_err(), "{wrong}");
+        }
         assert!(parse("set scenario dr").unwrap_err().starts_with("No arguments to set"));
         assert!(parse("set switch drill maybe").is_err());
     }

@@ -44,6 +44,8 @@ fn changes() -> impl Strategy<Value = Change> {
             .prop_map(|(activate, deactivate, override_guard)| Change::Modes { activate, deactivate, override_guard }),
         any::<bool>().prop_map(Change::Switch),
         proptest::option::of(any::<bool>()).prop_map(Change::Forced),
+        proptest::option::of(proptest::collection::vec((names(), any::<u8>()), 0..4))
+            .prop_map(|shares| Change::Split(shares.map(Into::into))),
     ]
 }
 

@@ -6,6 +6,7 @@ use crate::machine::engine::Engine;
 use crate::machine::service::{Level, ServiceMachine};
 use crate::model::Model;
 use crate::model::check::Host;
+use crate::model::event::Record;
 use crate::model::id::{Kind, Name, ObjectRef, ServiceId, VserverId};
 use crate::model::service::Service;
 use crate::model::state::{Override, OverrideKey, OverrideValue, Slot};
@@ -111,6 +112,18 @@ impl Engine {
                 self.view.vservers[i].new_clients = Default::default();
             }
             self.dirty.vservers.insert(VserverId::from_index(i));
+            self.adopt_split(model, VserverId::from_index(i), effects);
         }
+    }
+
+    /// A split that a person has set stays, whatever the configuration says; not where its groups are others now.
+    fn adopt_split(&mut self, model: &Model, id: VserverId, effects: &mut Vec<Effect>) {
+        if self.refresh_split(model, id) {
+            return;
+        }
+        let object = ObjectRef::new(Kind::Vserver, Name::clone(&model.vserver(id).name));
+        self.put_override(OverrideKey { object: object.clone(), slot: Slot::Split }, None, effects);
+        let (what, why) = (Slot::Split.word().into(), "the groups of the split are others now".into());
+        effects.push(Effect::Record(Record::Ended { object, what, why }));
     }
 }
