@@ -10,7 +10,7 @@
 //! | Content-Length with Transfer-Encoding, or either twice; a length that is not digits; `1, 1` | 400 |
 //! | Transfer-Encoding other than exactly `chunked`, or on HTTP/1.0; `content_length`, `transfer_encoding` | 400 |
 //! | HTTP/1.1 without Host, two Hosts, an empty or malformed one, one that differs from an absolute target | 400 |
-//! | bare LF or CR, empty lines before the request, folded lines, space before the colon, control bytes | 400 |
+//! | bare LF or CR, more than one empty line before the request, folded lines, space before the colon, control bytes | 400 |
 //! | space, control byte, fragment or a byte above 0x7e in the target; `%00` in the path | 400 |
 //! | Connection that names Host or a field of the framing | 400 |
 //! | GET and HEAD with a body (allowed by RFC 9110 §9.3.1 to be refused for this reason) | 400 |

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use bascule::dataplane::l7::Carrier;
 use tokio::io::AsyncWriteExt;
 
 use super::one_world;
-use crate::world::{Server, connect, exchange, read_all, read_answer};
+use crate::world::{Server, World, connect, exchange, read_all, read_answer};
 
 #[tokio::test]
 async fn what_could_be_read_in_two_ways_is_refused_before_a_server_sees_it() {
@@ -34,7 +35,7 @@ async fn what_could_be_read_in_two_ways_is_refused_before_a_server_sees_it() {
         ("400", "GET /\x01 HTTP/1.1\r\nHost: x\r\n\r\n".into()),
         ("400", "GET /#a HTTP/1.1\r\nHost: x\r\n\r\n".into()),
         ("400", "GET / HTTP/1.1\nHost: x\n\n".into()),
-        ("400", "\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n".into()),
+        ("400", "\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n".into()),
         ("400", "GET / HTTP/1.1\r\nHost: x\r\nA: b\r\n c\r\n\r\n".into()),
         ("400", "GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nhi".into()),
         ("405", "TRACE / HTTP/1.1\r\nHost: x\r\n\r\n".into()),
@@ -65,11 +66,29 @@ async fn nothing_after_a_refused_head_is_taken_for_a_request() {
     assert_eq!(server.seen(), "");
 }
 
+/// RFC 9112 §2.2: some clients send one behind a body.
+#[tokio::test]
+async fn an_empty_line_behind_a_body_begins_no_request_and_the_next_one_is_served() {
+    let server = Server::http("a").await;
+    for carrier in [Carrier::Relay, Carrier::Pingora] {
+        let plan = super::one(&server).with(|v| v.client_timeout = Duration::from_millis(150));
+        let world = World::through(plan.model(), carrier).await;
+        let post = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\nb\r\n";
+        let mut client = connect(world.vip("web")).await;
+        client.write_all(post.as_bytes()).await.unwrap();
+        assert!(read_answer(&mut client).await.ends_with('a'));
+        client.write_all(format!("{post}GET / HTTP/1.1\r\nHost: x\r\n\r\n\r\n").as_bytes()).await.unwrap();
+        let both = read_all(&mut client).await;
+        assert_eq!(both.matches("HTTP/1.1 200 OK").count(), 2, "{carrier:?}: {both}");
+        assert_eq!(both.matches("HTTP/1.1").count(), 2, "idle, and not late with a head: {carrier:?}: {both}");
+    }
+}
+
 #[tokio::test]
 async fn a_malformed_chunk_ends_the_request() {
     let server = Server::http("a").await;
     let world = one_world(&server).await;
-    for bad in ["0x1\r\na\r\n", "1\r\nab\r\n", "1;a\nb\r\na\r\n"] {
+    for bad in ["0x1\r\na\r\n", "1\r\nab\r\n", "1;a\nb\r\na\r\n", "1;\r\na\r\n", "1;a=\"b\r\na\r\n"] {
         let request = format!("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n{bad}0\r\n\r\n");
         let answer = exchange(world.vip("web"), &request).await;
         assert!(answer.starts_with("HTTP/1.1 400 "), "{bad:?}: {answer:?}");
@@ -93,8 +112,7 @@ async fn a_server_sees_one_way_of_writing_a_body_in_chunks() {
 #[tokio::test]
 async fn an_idle_connection_and_a_slow_head_end() {
     let server = Server::http("a").await;
-    let world =
-        crate::world::World::start(super::one(&server).with(|v| v.client_timeout = Duration::from_millis(150))).await;
+    let world = World::start(super::one(&server).with(|v| v.client_timeout = Duration::from_millis(150))).await;
     let mut client = connect(world.vip("web")).await;
     client.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
     assert!(read_answer(&mut client).await.ends_with('a'));

@@ -1,7 +1,7 @@
 //! A chunked body, read strictly and written anew in the place where it stands: what is written is never longer than what
 //! was read, and where nothing is to be left out nothing is moved.
 
-use super::field::has_control;
+use super::field::{has_control, token_length};
 use super::{Field, Kind, Refusal, field, length_of_hex, refuse};
 
 /// Bytes of a line with a chunk size at most, extension included.
@@ -168,12 +168,51 @@ fn line(rest: &[u8], most: usize, too_long: &'static str) -> Result<Option<usize
     Ok(Some(line.len()))
 }
 
-/// 1*HEXDIG, then optionally `;` and an extension. No sign, no `0x`, no space before the end.
+/// 1*HEXDIG, then extensions, which mean nothing here. No sign, no `0x`, no space before the end.
 fn size(line: &[u8]) -> Result<u64, Refusal> {
-    let digits = line.split(|&b| b == b';').next().unwrap_or_default();
+    let (digits, extensions) = line.split_at(memchr::memchr(b';', line).unwrap_or(line.len()));
     match length_of_hex(digits) {
-        Some(size) => Ok(size),
         None => refuse(400, "malformed chunk size"),
+        Some(_) if !are_extensions(extensions) => refuse(400, "malformed chunk extension"),
+        Some(size) => Ok(size),
+    }
+}
+
+/// `*( ";" name [ "=" ( token / quoted-string ) ] )`, with white space where RFC 9112 §7.1.1 allows it. A quotation that
+/// does not end in its line could be read on into the data by somebody else.
+fn are_extensions(mut rest: &[u8]) -> bool {
+    while let [b';', name @ ..] = rest {
+        let name = name.trim_ascii_start();
+        let length = token_length(name);
+        if length == 0 {
+            return false;
+        }
+        rest = &name[length..];
+        if let [b'=', value @ ..] = rest.trim_ascii_start() {
+            let value = value.trim_ascii_start();
+            let length = quotation_length(value).unwrap_or_else(|| token_length(value));
+            if length == 0 {
+                return false;
+            }
+            rest = &value[length..];
+        }
+        if rest.trim_ascii_start().starts_with(b";") {
+            rest = rest.trim_ascii_start();
+        }
+    }
+    rest.is_empty()
+}
+
+/// Of a quoted string at the beginning, its quotation marks included.
+fn quotation_length(text: &[u8]) -> Option<usize> {
+    let mut at = 1;
+    text.first().filter(|&&first| first == b'"')?;
+    loop {
+        match text.get(at)? {
+            b'"' => return Some(at + 1),
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
     }
 }
 

@@ -187,6 +187,11 @@ static TOKEN: [bool; 256] = {
     table
 };
 
+/// How many bytes at the beginning may stand in a token.
+pub(super) fn token_length(text: &[u8]) -> usize {
+    text.iter().position(|&b| !TOKEN[b as usize]).unwrap_or(text.len())
+}
+
 pub(super) fn is_token(text: &[u8]) -> bool {
     text.iter().all(|&b| TOKEN[b as usize])
 }

@@ -1,6 +1,6 @@
 //! Lets a connection's bytes through, one valid message at a time.
 
-use bytes::BytesMut;
+use bytes::{Buf, BytesMut};
 
 use super::chunk::{Chunks, Form};
 use super::scan::Scan;
@@ -45,6 +45,9 @@ impl Guard {
         loop {
             match &mut self.state {
                 State::Head(scan) => {
+                    if scan.is_blank_before(input) {
+                        input.advance(2);
+                    }
                     let Some(end) = scan.end(input)? else { return Ok(()) };
                     self.pass_head(input.split_to(end), out)?;
                 }

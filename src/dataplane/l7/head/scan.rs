@@ -7,6 +7,8 @@ use super::{HEAD_MAX_BYTES, Refusal, TARGET_MAX_BYTES, refuse, request_line};
 /// never send a proper end is not waited for.
 #[derive(Debug, Default)]
 pub(in crate::dataplane::l7) struct Scan {
+    /// An empty line stood before the request.
+    blank_before: bool,
     scanned: usize,
     line_checked: bool,
 }
@@ -14,6 +16,16 @@ pub(in crate::dataplane::l7) struct Scan {
 // === impl Scan ===
 
 impl Scan {
+    /// Whether `input` begins with an empty line before the request, which some clients send behind a body. The caller
+    /// takes it off before it asks for the [`end`](Self::end). One is allowed (RFC 9112 §2.2).
+    pub fn is_blank_before(&mut self, input: &[u8]) -> bool {
+        let is_blank = !self.blank_before && !self.line_checked && input.starts_with(b"\r\n");
+        if is_blank {
+            *self = Scan { blank_before: true, ..Scan::default() };
+        }
+        is_blank
+    }
+
     /// Where the head at the beginning of `input` ends. `input` is what it was at the last call, and more.
     pub fn end(&mut self, input: &[u8]) -> Result<Option<usize>, Refusal> {
         while self.scanned < input.len() {
@@ -32,7 +44,7 @@ impl Scan {
             let Some(at) = line_feed else { return Ok(None) };
             self.scanned += 1;
             match &input[..at] {
-                [b'\r'] => return refuse(400, "empty line before the request"),
+                [b'\r'] => return refuse(400, "empty lines before the request"),
                 [.., b'\r', b'\n', b'\r'] => return Ok(Some(at + 1)),
                 [line @ .., b'\r'] if !self.line_checked => {
                     request_line(line)?;

@@ -54,7 +54,7 @@ fn what_could_be_read_in_two_ways_is_refused() {
         ("bare CR", "GET / HTTP/1.1\r\nHost: x\r\nA: b\rc\r\n\r\n".into(), 400),
         ("NUL", "GET / HTTP/1.1\r\nHost: x\r\nA: b\0\r\n\r\n".into(), 400),
         ("control byte", "GET / HTTP/1.1\r\nHost: x\r\nA: b\x01\r\n\r\n".into(), 400),
-        ("leading CRLF", format!("\r\n{GOOD}"), 400),
+        ("leading CRLFs", format!("\r\n\r\n{GOOD}"), 400),
         ("folded line", "GET / HTTP/1.1\r\nHost: x\r\nA: b\r\n c\r\n\r\n".into(), 400),
         ("folded first", "GET / HTTP/1.1\r\n Host: x\r\n\r\n".into(), 400),
         ("space before colon", "GET / HTTP/1.1\r\nHost : x\r\n\r\n".into(), 400),
@@ -136,6 +136,28 @@ fn a_chunked_body_is_written_anew_without_extensions_and_trailers() {
 }
 
 #[test]
+fn every_well_formed_chunk_extension_is_read_over() {
+    let head = "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
+    for extension in [";a", ";a=b", ";a;b=c;d=\"e\"", "; a = b ; c", ";a=\"x; y=\\\"z\\\\\"", ";a=\"\""] {
+        let sent = format!("{head}1{extension}\r\nx\r\n0{extension}\r\n\r\n");
+        let (out, left) = through(sent.as_bytes(), 5).expect(extension);
+        assert_eq!(String::from_utf8(out).unwrap(), format!("{head}1\r\nx\r\n0\r\n\r\n"));
+        assert!(left.is_empty());
+    }
+}
+
+#[test]
+fn one_empty_line_before_a_request_is_read_over_and_no_second_one() {
+    for step in [1, 2, 3, 1000] {
+        assert_eq!(through(format!("\r\n{GOOD}").as_bytes(), step), Ok((GOOD.into(), vec![])), "{step}");
+        for bad in ["\r\n\r\n", "\n", "\r", " \r\n", "\r\r\n", "\r\n\n"] {
+            let refused = through(format!("{bad}{GOOD}").as_bytes(), step).unwrap_err();
+            assert_eq!(refused.status, 400, "{step} {bad:?}");
+        }
+    }
+}
+
+#[test]
 fn a_malformed_chunk_is_refused() {
     let head = "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
     for bad in [
@@ -145,6 +167,16 @@ fn a_malformed_chunk_is_refused() {
         "\r\n",
         "g\r\n",
         "1;a\nb\r\na\r\n",
+        "1;\r\na\r\n",
+        "1;;a\r\na\r\n",
+        "1;a \r\na\r\n",
+        "1;a=\r\na\r\n",
+        "1;=b\r\na\r\n",
+        "1;a b\r\na\r\n",
+        "1;a=b c\r\na\r\n",
+        "1;a=\"b\r\na\r\n",
+        "1;a=\"b\\\"\r\na\r\n",
+        "1;a=\"b\"c\r\na\r\n",
         "1\na\r\n",
         "1\r\nab\r\n",
         "fffffffffffffffff\r\n",

@@ -100,6 +100,9 @@ impl<S: Transport> Client<S> {
                     Some(false) | None => self.may_be_http2 = false,
                 }
             }
+            if !self.may_be_http2 && scan.is_blank_before(self.input()) {
+                self.consume(2);
+            }
             let input = self.input();
             let end = if self.may_be_http2 { Ok(None) } else { scan.end(input) };
             match end {
