@@ -14,3 +14,5 @@ mod kills;
 mod limits;
 #[path = "whole/monitors.rs"]
 mod monitors;
+#[path = "whole/used_up.rs"]
+pub mod used_up;

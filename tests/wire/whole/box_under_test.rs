@@ -11,6 +11,8 @@ use serde_json::Value;
 /// The state of a running appliance; it is killed when dropped.
 pub struct Box {
     pub dir: tempfile::TempDir,
+    /// Open files that it may have; as many as this process where `None`.
+    files: Option<u32>,
     child: Option<Child>,
     pub admin: SocketAddr,
     ready: Value,
@@ -51,10 +53,15 @@ pub fn within(limit: Duration, what: &str, mut holds: impl FnMut() -> bool) -> D
 impl Box {
     /// Starts with `config`; `admin.listen` is set to a free port.
     pub fn start(config: &str) -> Box {
+        Box::start_with_files(None, config)
+    }
+
+    /// [`start`](Self::start), with a hard limit of open files.
+    pub fn start_with_files(files: Option<u32>, config: &str) -> Box {
         let dir = tempfile::tempdir().expect("a folder");
         std::fs::write(dir.path().join("box.toml"), config).expect("the configuration is written");
         let admin = SocketAddr::from(([127, 0, 0, 1], 0));
-        let mut started = Box { dir, child: None, admin, ready: Value::Null };
+        let mut started = Box { dir, files, child: None, admin, ready: Value::Null };
         started.start_again();
         started
     }
@@ -77,7 +84,15 @@ impl Box {
         assert!(self.child.is_none());
         let _ = std::fs::remove_file(self.path("ready.json"));
         let log = std::fs::OpenOptions::new().create(true).append(true).open(self.path("log")).expect("a log");
-        let child = Command::new(env!("CARGO_BIN_EXE_bascule"))
+        let mut command = match self.files {
+            None => Command::new(env!("CARGO_BIN_EXE_bascule")),
+            Some(files) => {
+                let mut limited = Command::new("prlimit");
+                limited.arg(format!("--nofile={files}:{files}")).arg(env!("CARGO_BIN_EXE_bascule"));
+                limited
+            }
+        };
+        let child = command
             .arg("run")
             .arg("--config")
             .arg(self.path("box.toml"))
@@ -105,6 +120,10 @@ impl Box {
         let mut child = self.child.take().expect("it runs");
         self.signal_to(child.id(), "TERM");
         child.wait().expect("it ends").code().expect("it ends by itself")
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.as_ref().expect("it runs").id()
     }
 
     fn signal_to(&self, pid: u32, signal: &str) {
