@@ -6,6 +6,9 @@
 //! (`PUT /api/v1/config`, `bascule apply FILE`); `save` writes it back, atomically, keeping the comments and the order
 //! of what did not change and five older versions (`FILE.1` … `FILE.5`). A reload (SIGHUP or the API) takes FILE again
 //! and says which unsaved changes it drops. Either is all or nothing: a configuration with a problem changes nothing.
+//! Connections and requests under way go on as they began. One thing ends them: a service or vserver that the new
+//! configuration no longer has is flushed where its `down_state_flush` is on, as if it were disabled without a delay. Drain
+//! it first, or switch the flush off, and nothing is lost.
 //!
 //! What people do on the running box is **state**, durable before it is answered: disabling and enabling, drain
 //! deadlines, modes of scenarios, switches, forces, moved splits. It survives reload, `kill -9`, restart and upgrade. Every such

@@ -14,5 +14,7 @@ mod kills;
 mod limits;
 #[path = "whole/monitors.rs"]
 mod monitors;
+#[path = "whole/steady.rs"]
+mod steady;
 #[path = "whole/used_up.rs"]
 pub mod used_up;

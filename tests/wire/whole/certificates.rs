@@ -18,9 +18,9 @@ const CLIENTS: usize = 4;
 /// Requests on one connection.
 const KEPT: usize = 10;
 
-type Client = StreamOwned<ClientConnection, TcpStream>;
+pub type Client = StreamOwned<ClientConnection, TcpStream>;
 
-fn install(folder: &Path, issued: &Issued) {
+pub fn install(folder: &Path, issued: &Issued) {
     for (name, text) in [("www.key", &issued.key), ("www.pem", &issued.chain)] {
         // As certificate managers do: beside it, then in its place.
         std::fs::write(folder.join("new"), text).unwrap();
@@ -28,7 +28,7 @@ fn install(folder: &Path, issued: &Issued) {
     }
 }
 
-fn connect(to: SocketAddr, config: &Arc<ClientConfig>) -> std::io::Result<Client> {
+pub fn connect(to: SocketAddr, config: &Arc<ClientConfig>) -> std::io::Result<Client> {
     let socket = TcpStream::connect(to)?;
     socket.set_read_timeout(Some(Duration::from_secs(20)))?;
     let connection = ClientConnection::new(Arc::clone(config), "www.test".try_into().unwrap()).unwrap();
