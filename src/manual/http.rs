@@ -42,6 +42,42 @@
 //!
 //! Not among the cases: more DATA than the window allows, which needs a server that does not read.
 //!
+//! ## Public suites
+//!
+//! They are not part of the project; whoever has them runs them. Every case that is not passed is listed with its reason,
+//! and one without a known reason is exit status 1.
+//!
+//! ```sh
+//! scripts/conformance --h2spec PROGRAM --llhttp FOLDER --smuggler FOLDER     # any of them
+//! ```
+//!
+//! | suite, of November 2026 | what | cases | agreed | stricter | differs |
+//! |---|---|---|---|---|---|
+//! | h2spec 2.6.0, its strict cases too | HTTP/2 over TLS | 147 | 147 | 0 | 0 |
+//! | | HTTP/2 in the clear | 147 | 146 | 0 | 1 |
+//! | llhttp 9.4.2 | requests of HTTP/1 | 165 | 126 | 38 | 1 |
+//! | | answers of servers | 84 | 68 | 16 | 0 |
+//! | smuggler | `Transfer-Encoding` in disguise beside a `Content-Length`, ending early and late | 3536 | 3536 | 0 | 0 |
+//!
+//! Agreed is: as many messages with bodies as long as the suite says, or an error where it says so; of smuggler, refused,
+//! or passed on with one length and nothing hidden. Requests of llhttp that have no Host get one. Stricter is refused (400;
+//! answers 502) where the suite takes it:
+//!
+//! | cases | why |
+//! |---|---|
+//! | 28 | the suite takes it only in a lenient mode |
+//! | 6 | RTSP, ICE, the preface of HTTP/2 behind HTTP/1 |
+//! | 5 | a transfer coding other than `chunked` |
+//! | 4 | CONNECT (405) |
+//! | 3 | two empty lines before a request (one is read over, RFC 9112 §2.2), one before an answer |
+//! | 2 | 101 that nobody asked for |
+//! | 2 | HTTP/0.9 |
+//! | 4 | a GET with a body; a fragment; user information in the target; `*` for a method other than OPTIONS |
+//!
+//! What differs: a method that is not known passes (ANNOUNCE; methods are between client and server, RFC 9110 §16.1). And
+//! in the clear a client that does not begin with the preface of HTTP/2 speaks HTTP/1 for all one knows: it is answered
+//! 400 in HTTP/1.1, not by GOAWAY.
+//!
 //! ## gRPC
 //!
 //! Calls of all four kinds pass, messages as they come, with the trailers of the answer; `te: trailers` goes on. Set
