@@ -82,6 +82,23 @@
 //!
 //! Calls of all four kinds pass, messages as they come, with the trailers of the answer; `te: trailers` goes on. Set
 //! `http2` on the vserver and on the service. Deadlines are the client's: it resets the stream, and the server sees that.
+//! ## Trailers
+//!
+//! | on the way | trailers of requests | of answers |
+//! |---|---|---|
+//! | HTTP/1.1 → HTTP/1.1 | pass | pass |
+//! | HTTP/2 → HTTP/2 | do not pass | pass |
+//! | from one version to the other; requests for an upgrade, and those with a body in chunks that are copied | do not pass | do not pass |
+//!
+//! None passes that would say again what the head has said (RFC 9110 §6.5.1): fields of framing and the connection, Host,
+//! conditions and ranges, credentials and cookies, who the client is (`X-Forwarded-…`, `Forwarded`), type and coding of
+//! the content, Date, Location and the like. Where rules edit the head of a request, or the service has a
+//! `client_ip_header`, its trailers end here.
+//!
+//! ## Date
+//!
+//! The server's `Date` stands; an answer without one gets ours (RFC 9110 §6.6.1).
+//!
 //! A stream on which the server is silent for `svr_timeout` (360 s) ends, so a watch that may be silent for longer needs
 //! a longer one. Where no server answers, the client gets what it can read: `grpc-status` 14 (UNAVAILABLE) for 502, 503,
 //! 504 and 429, in an answer without messages.

@@ -19,7 +19,7 @@
 //! | features other than LB and GSLB as switches (content switching, rewriting and answering are rules and always on); compression, cache, … | refused at load |
 //! | `usip`, `cka`, `cmp`, TCP and HTTP profiles of services | refused at load |
 //! | HTTP/2 from a client of a vserver without `http2` | 505 where it begins with the preface |
-//! | trailers of requests, interim answers to clients of HTTP/2, WebSocket over HTTP/2, server push, upgrades other than WebSocket | not passed on |
+//! | trailers of requests over HTTP/2, and of answers from one version of HTTP to the other ([`http`](super::http)); interim answers to clients of HTTP/2, WebSocket over HTTP/2, server push, upgrades other than WebSocket | not passed on |
 //! | CONNECT and TRACE | 405 |
 //! | monitors of the types LDNS-PING, LDNS-TCP, LDNS-DNS, ARP, ND6, SNMP, SIP, RTSP, DIAMETER, MSSQL-ECV, ORACLE-ECV, MQTT-ECV, APPC, SMPP, STOREFRONT, CITRIX-… | accepted and stored; the state is unknown and `last_error` says why |
 //! | transparent monitors, profiles of monitors, traps | refused at load; see [`netscaler`](super::netscaler) |

@@ -26,6 +26,8 @@ mod strict;
 mod upgrade;
 
 use bascule::model::service::Protocol::Http;
+#[path = "l7/trailers.rs"]
+mod trailers;
 
 use crate::world::{Plan, Server, World};
 

@@ -316,7 +316,9 @@ pub async fn read_request(stream: &mut TcpStream) -> Option<String> {
             let head = String::from_utf8_lossy(&read[..end + 4]).to_lowercase();
             let length = head.split("content-length: ").nth(1).and_then(|r| r.split("\r\n").next()?.parse().ok());
             let whole = if head.contains("transfer-encoding: chunked") {
-                read[end + 4..].ends_with(b"0\r\n\r\n")
+                // With or without trailers.
+                let body = &read[end + 2..];
+                body.ends_with(b"\r\n\r\n") && body.windows(5).any(|w| w == b"\r\n0\r\n")
             } else {
                 read.len() >= end + 4 + length.unwrap_or(0)
             };

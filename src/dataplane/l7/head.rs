@@ -3,7 +3,8 @@
 //! Request smuggling lives on two parsers that read one message differently. So a message is read here first, by a
 //! grammar without alternatives: one way to end a line, one way to give a length, one Host. Whatever could be read in
 //! two ways is refused and never repaired; the engine behind sees only what passed, one message at a time. A body in
-//! chunks is written anew (no extensions, no trailers), so that a disagreement about chunk syntax cannot arise either.
+//! chunks is written anew (no extensions, and no trailers that say again what the head has said), so that a disagreement
+//! about chunk syntax cannot arise either.
 //!
 //! | refused | status |
 //! |---|---|
@@ -26,6 +27,7 @@ mod guard;
 pub mod http2;
 mod line;
 pub(super) mod scan;
+pub mod trailer;
 
 pub use field::{Field, Kind, Options, Span};
 pub use guard::Guard;

@@ -15,8 +15,12 @@
 //! | 16 tries by default; a POST is repeated where the hook is overridden | `hooks::retry` | `l7::retry::a_request_is_tried_on_as_many_more_members_as_the_vserver_says`, `l7::balance::a_server_that_dies_before_it_answers_costs_no_idempotent_request` |
 //! | no time-outs to servers, one stream a connection, a pool for all | `peer` | `l7::protocol::errors_of_servers_are_502_and_504_in_our_own_words`, `l7::http2::servers::streams_share_a_connection_and_clients_of_http_1_are_served_over_it` |
 //! | connections of two services to one address are shared | the group key of `peer` | `l7::drain::a_flush_ends_requests_in_flight_and_pooled_connections` |
-//! | a proxy a VIP is slow to make and splits the pool | one [`Engine`] | – |
-//! | head and body leave as two writes | the stream buffers | – |
+//! | a proxy a VIP is slow to make and splits the pool | one [`Engine`] | `l7::engine::two_vips_share_the_connections_to_a_server` |
+//! | head and body leave as two writes | the stream buffers | `l7::engine::head_and_body_of_an_answer_leave_together` |
+//! | `Date` is written over the server's | the stream (HTTP/1), `http2::session` | `l7::dates::the_date_of_a_server_stands_and_where_it_says_none_there_is_one` |
+//! | `TE: trailers` is taken off towards servers of HTTP/2 | `hooks::request` | `l7::http2::servers::a_call_of_grpc_passes_with_its_trailers` |
+//! | a server that allows no stream is waited for | the server's time-out | `l7::http2::servers::a_server_that_allows_no_stream_is_given_up_in_time` |
+//! | trailers of a request are dropped: a body goes on as bytes and an end (`send_body_to_pipe`, `send_body_to2`), the sender of the stream is not given out, and the reader of HTTP/1.1 keeps none | – (documented) | `l7::trailers::through_pingora_a_body_ends_without_its_trailers` |
 //! | crumbs of a cookie go on as several fields | `hooks::request` | `l7::http2::crumbs_of_a_cookie_reach_a_server_as_one_field` |
 //! | pages carry `Server: Pingora` | pages are ours | `l7::http2::our_own_answers_carry_no_server_and_a_client_of_grpc_can_read_them` |
 //! | names are resolved blocking; without a name nothing is verified; a bad key panics | addresses only, the address as the name, keys parsed before | `l7::http2::servers::without_a_name_the_address_is_verified` |

@@ -1,8 +1,9 @@
 //! A chunked body, read strictly and written anew in the place where it stands: what is written is never longer than what
 //! was read, and where nothing is to be left out nothing is moved.
 
-use super::field::{has_control, token_length};
-use super::{Field, Kind, Refusal, field, length_of_hex, refuse};
+use super::field::{has_control, parts, token_length};
+use super::trailer::may_trail;
+use super::{Refusal, length_of_hex, refuse};
 
 /// Bytes of a line with a chunk size at most, extension included.
 const SIZE_LINE_MAX_BYTES: usize = 1024;
@@ -116,7 +117,7 @@ impl Chunks {
                 *seen = (*seen + line + 2).min(TRAILERS_MAX_BYTES);
                 let passes = match line {
                     0 => self.form != Form::Data,
-                    _ => may_trail(&rest[..line])? && self.form == Form::ChunksAndTrailers,
+                    _ => may_trail(field_name(&rest[..line])?) && self.form == Form::ChunksAndTrailers,
                 };
                 if line == 0 {
                     self.at = At::End;
@@ -216,12 +217,7 @@ fn quotation_length(text: &[u8]) -> Option<usize> {
     }
 }
 
-/// Whether a valid trailer goes on: not where it could be taken for framing, routing or another hop's.
-fn may_trail(line: &[u8]) -> Result<bool, Refusal> {
-    let kind = Field::parse(line, 0)?.kind;
-    let routes = matches!(
-        kind,
-        Kind::Host | Kind::ContentLength | Kind::LooksLikeFraming | Kind::Expect | Kind::Cookie | Kind::XForwardedFor
-    );
-    Ok(!kind.is_hop_by_hop() && !routes && !field::is_set_cookie(line))
+/// Of a valid line of trailers.
+fn field_name(line: &[u8]) -> Result<&[u8], Refusal> {
+    parts(line).map(|(name, _)| &line[..name])
 }

@@ -162,11 +162,6 @@ pub(super) fn parts(line: &[u8]) -> Result<(usize, (usize, usize)), Refusal> {
     Ok((colon, (begin, begin + value.trim_ascii().len())))
 }
 
-/// Whether this field line sets a cookie: of a whole answer, never of a trailer.
-pub(super) fn is_set_cookie(line: &[u8]) -> bool {
-    line.get(..11).is_some_and(|name| name.eq_ignore_ascii_case(b"set-cookie:"))
-}
-
 /// Control bytes other than the tab. Without an early end, so that it is done many bytes at a time.
 pub(crate) fn has_control(text: &[u8]) -> bool {
     text.iter().fold(false, |bad, &b| bad | ((b < 0x20) & (b != b'\t')) | (b == 0x7f))

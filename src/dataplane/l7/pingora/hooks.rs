@@ -18,6 +18,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use http::HeaderMap;
 use pingora_core::protocols::Digest;
 use pingora_core::upstreams::peer::HttpPeer;
 use pingora_error::{Error, ErrorType, Result};
@@ -283,6 +284,17 @@ impl ProxyHttp for Hooks {
         if let Some(cookie) = ctx.chosen.as_ref().and_then(|c| sticky::set_cookie(&c.snapshot, c.choice)) {
             response.append_header("Set-Cookie", cookie)?;
         }
+    /// What may not stand behind a body ends here.
+    async fn response_trailer_filter(
+        &self,
+        _: &mut Session,
+        trailers: &mut HeaderMap,
+        _: &mut Ctx,
+    ) -> Result<Option<Bytes>> {
+        answer::trailers(trailers);
+        Ok(None)
+    }
+
         Ok(())
     }
 

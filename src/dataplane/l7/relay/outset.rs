@@ -47,7 +47,9 @@ pub(super) fn outset<S>(
     let needs_host = request.head.host.is_none() || routed.is_some();
     let host = if needs_host { acquired.choice.address.to_string() } else { String::new() };
     let edits = routed.as_ref().map(|routed| &routed.edits).filter(|edits| !edits.is_empty());
-    let onwards = Onwards { edits, said: &said, host: &host, last };
+    // What rules and the service say of fields counts for those behind the body as well, which nobody looks at.
+    let trails = edits.is_none() && service.settings.client_ip_header.is_none();
+    let onwards = Onwards { edits, said: &said, host: &host, last, trails };
     write::request(&mut out, request.source(input), &request.head, &onwards);
     let body = if whole { &input[request.length..request.length + request.body_length()] } else { &[][..] };
     let mut copied_head = Vec::new();
@@ -67,7 +69,7 @@ pub(super) fn outset<S>(
     let body = match request.head.framing {
         Framing::None => Body::none(),
         Framing::Length(length) => Body::length(length),
-        Framing::Chunked => Body::chunks(Form::Chunks),
+        Framing::Chunked => Body::chunks(if trails { Form::ChunksAndTrailers } else { Form::Chunks }),
     };
     request.gone = true;
     let length = request.length;

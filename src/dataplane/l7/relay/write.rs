@@ -84,10 +84,13 @@ pub(super) struct Onwards<'a> {
     /// The connection is not to be used again.
     pub last: bool,
 }
+    /// Trailers of a chunked body go on.
+    pub trails: bool,
 
 /// The head of a request on its way to a server.
 pub(super) fn request(out: &mut Buffer, from: Source<'_>, parsed: &Head, onwards: &Onwards<'_>) {
-    let Onwards { edits, said, host, last } = *onwards;
+    let Onwards { edits, said, host, last, trails } = *onwards;
+    let trails = trails && parsed.framing == head::Framing::Chunked;
     let target = edits.and_then(|edits| edits.target.as_deref()).unwrap_or_else(|| parsed.target(from.head));
     out.put(parsed.method.of(from.head));
     out.put(b" ");
@@ -102,7 +105,8 @@ pub(super) fn request(out: &mut Buffer, from: Source<'_>, parsed: &Head, onwards
         let name = field.name.text(from.head);
         // HTTP/1.0 knows no interim answers.
         let expects = field.kind == Kind::Expect && parsed.minor == 0;
-        if expects || ends_here(from, field, parsed.connection.names_fields) || is_ours(name) {
+        let announces = trails && field.kind == Kind::Trailer;
+        if !announces && (expects || ends_here(from, field, parsed.connection.names_fields) || is_ours(name)) {
             continue;
         }
         match edits {

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::Version;
+use http::header::DATE;
+use http::{HeaderMap, Version};
 use pingora_core::protocols::http::ServerSession;
 use pingora_error::{Error, ErrorSource, ErrorType, Result};
 use pingora_http::ResponseHeader;
@@ -14,6 +15,7 @@ use crate::dataplane::connect;
 use crate::dataplane::ended::REQUEST_ID;
 use crate::dataplane::l7::head::Refusal;
 use crate::dataplane::l7::link::Link;
+use crate::dataplane::l7::head::trailer::may_trail;
 use crate::dataplane::l7::pages;
 use crate::dataplane::member::{Answer, Refused};
 use crate::model::ending::{Ending, Phase, Reason, Who};
@@ -120,6 +122,22 @@ pub(super) async fn own(
 pub(super) fn tell(head: &mut ResponseHeader, told: &Told) -> Result<()> {
     told.iter().try_for_each(|(name, value)| head.insert_header(*name, value.as_str()))
 }
+/// Says when, where nothing says it.
+pub(super) fn date(head: &mut ResponseHeader) -> Result<()> {
+    if head.headers.contains_key(DATE) {
+        return Ok(());
+    }
+    date::now(|now| head.insert_header(DATE, now))
+}
+
+/// Takes out what may not stand behind a body.
+pub(super) fn trailers(trailers: &mut HeaderMap) {
+    let names = trailers.keys().filter(|name| !may_trail(name.as_str().as_bytes()));
+    for name in names.cloned().collect::<Vec<_>>() {
+        trailers.remove(name);
+    }
+}
+
 
 fn body(told: &Told, status: u16) -> Bytes {
     Bytes::from(pages::body(status, id(told)))
