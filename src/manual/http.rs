@@ -19,7 +19,7 @@
 //! | bytes of bodies that are not taken yet | 256 KiB a stream, 1 MiB in all |
 //! | streams that the client resets | 400 at once, 40 a second over time; then GOAWAY (ENHANCE_YOUR_CALM) |
 //! | PING, SETTINGS, PRIORITY and empty DATA frames | 2000 at once, 500 a second over time; then the same |
-//! | malformed requests | 32, then the same |
+//! | malformed requests (400) | 32, then the same |
 //! | no stream open | `clt_timeout`, then GOAWAY |
 //! | a body that the client owes | `clt_timeout` without a byte, then the stream is reset |
 //! | a client that does not answer a PING while streams are open | 30 s, then closed |
@@ -28,8 +28,12 @@
 //! that the client comes again and is balanced (HTTP/1.1: `Connection: close`). A flush (`down_state_flush`) resets the
 //! streams of its member and leaves the others.
 //!
-//! What does not pass: trailers of a request; interim answers (1xx) towards clients of HTTP/2, which is why `Expect` is
-//! taken off; WebSocket over HTTP/2 (RFC 8441), which is not offered; server push. A fragment in a path is cut off.
+//! What does not pass: trailers of a request (below); interim answers (1xx) towards clients of HTTP/2, which is why
+//! `Expect` is taken off; WebSocket over HTTP/2 (RFC 8441), which is not offered; server push. A fragment in a path is cut
+//! off.
+//!
+//! A server of HTTP/2 that allows no stream (SETTINGS_MAX_CONCURRENT_STREAMS 0) is one that is silent: after `svr_timeout`
+//! the request is answered 504 (`answer_timeout`).
 //!
 //! ### Conformance
 //!

@@ -8,6 +8,8 @@ mod corpus;
 mod drain;
 #[path = "l7/engines.rs"]
 mod engines;
+#[path = "l7/engine.rs"]
+mod engine;
 #[path = "l7/http2.rs"]
 mod http2;
 #[path = "l7/methods.rs"]

@@ -4,7 +4,7 @@
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
@@ -20,6 +20,8 @@ use crate::model::id::Name;
 /// Idle time-out before the first request has told the vserver's.
 const IDLE_AT_FIRST: Duration = Duration::from_secs(60);
 
+/// Malformed requests on one HTTP/2 connection; the frame layer counts its own.
+const MALFORMED_MAX: u32 = 32;
 pub(super) struct Link {
     pub shared: Arc<Shared>,
     /// `info.client`.
@@ -36,6 +38,8 @@ pub(super) struct Link {
     /// Why the client is to be cut off (HTTP/2).
     fault: watch::Sender<Option<Fault>>,
     /// Of one stream of an HTTP/2 connection: the link of the connection.
+    /// Malformed requests so far (HTTP/2).
+    malformed: AtomicU32,
     connection: Option<Arc<Link>>,
     /// Why what is under way was broken off.
     cut: Mutex<Option<(Who, Reason)>>,
@@ -72,6 +76,7 @@ impl Link {
             connection: None,
             cut: Mutex::default(),
             uploading: AtomicBool::new(false),
+            malformed: AtomicU32::new(0),
             moved_ms: AtomicU64::new(0),
             began: Instant::now(),
             reset: AtomicBool::new(false),
@@ -137,6 +142,16 @@ impl Link {
     pub async fn faulted(&self) -> Fault {
         let mut fault = self.fault.subscribe();
         match fault.wait_for(Option::is_some).await.ok().and_then(|why| *why) {
+    /// A request on it was malformed (HTTP/2): so many are too many.
+    pub fn malformed(&self) {
+        if let Some(connection) = &self.connection {
+            return connection.malformed();
+        }
+        if self.malformed.fetch_add(1, Ordering::Relaxed) + 1 >= MALFORMED_MAX {
+            self.fault(Fault::Flood("too many malformed requests"));
+        }
+    }
+
             Some(why) => why,
             None => std::future::pending().await,
         }

@@ -51,6 +51,12 @@ pub(super) fn asked(digest: Option<&Digest>) -> u32 {
     asked.map_or(1, |asked| asked.0.fetch_add(1, Ordering::Relaxed).saturating_add(1))
 }
 
+/// The time that TLS took on a connection that was just made.
+pub(super) fn handshake(digest: Option<&Digest>) -> Option<Duration> {
+    let digest = digest.filter(|digest| digest.ssl_digest.is_some())?;
+    digest.timing_digest.last()?.as_ref()?.establishment_duration
+}
+
 // === impl Dial ===
 
 impl Dial {

@@ -28,7 +28,6 @@ use pingora_proxy::{FailToProxy, ProxyHttp, Session};
 use crate::balance::extract;
 use crate::balance::passive::Outcome;
 use crate::dataplane::ended::Exchange;
-use crate::dataplane::l7::link::Link;
 use crate::dataplane::l7::pingora::{dial, peer};
 use crate::dataplane::l7::policy::{self, Verdict};
 use crate::dataplane::l7::routed::Routed;
@@ -56,16 +55,7 @@ impl ProxyHttp for Hooks {
     fn init_downstream_modules(&self, _: &mut pingora_core::modules::http::HttpModules) {}
 
     async fn early_request_filter(&self, session: &mut Session, ctx: &mut Ctx) -> Result<()> {
-        ctx.link = session
-            .digest()
-            .and_then(|digest| digest.proxy_digest.as_ref())
-            .and_then(|digest| digest.user_data.as_ref())
-            .and_then(|data| data.downcast_ref::<Arc<Link>>())
-            .cloned();
-        ctx.exchange = ctx.link.as_ref().map(|link| Exchange::begin(&link.info.conn, ctx.began));
-        let request = session.req_header();
-        let host = request.headers.get("host").and_then(|host| host.to_str().ok()).unwrap_or("");
-        ctx.step(|e| e.describe(request.method.as_str(), host, request.uri.path()));
+        ctx.begin(session);
         Ok(())
     }
 
@@ -182,7 +172,7 @@ impl ProxyHttp for Hooks {
         }
         if ctx.reached() {
             ctx.ended = None;
-            ctx.step(|e| if reused { e.reused() } else { e.connected(None) });
+            ctx.step(|e| if reused { e.reused() } else { e.connected(dial::handshake(digest)) });
             return Ok(());
         }
         Err(Error::explain(ErrorType::ConnectError, "the member went down while it was being reached").into_up())

@@ -169,6 +169,30 @@ async fn a_server_that_speaks_no_http_2_is_a_bad_gateway() {
     eventually("nothing is active", || world.active("a") == 0).await;
 }
 
+/// It could not be asked at all: no stream may be opened, and nothing says that one ever may.
+#[tokio::test]
+async fn a_server_that_allows_no_stream_is_given_up_in_time() {
+    let server = Server::each(|stream| async move {
+        let mut builder = h2::server::Builder::new();
+        let Ok(mut connection) = builder.max_concurrent_streams(0).handshake::<_, Bytes>(stream).await else { return };
+        while connection.accept().await.is_some() {}
+    })
+    .await;
+    let limit = Duration::from_secs(1);
+    let world = World::start(plan(&server).with_service(|s| s.settings.server_timeout = limit)).await;
+    let client = Client::connect(world.vip("web")).await;
+    for _ in 0..3 {
+        let began = std::time::Instant::now();
+        assert_eq!(client.get("/").await.status, 504);
+        assert!(began.elapsed() < limit * 4, "{:?}", began.elapsed());
+    }
+    eventually("nothing is active", || world.active("a") == 0).await;
+    let snapshot = world.cell.load_full();
+    let counts = snapshot.vservers[0].live.endings.counts();
+    let seen: Vec<String> = counts.iter().map(|(ending, n)| format!("{ending} {n}")).collect();
+    assert_eq!(seen, ["server/wait/answer_timeout 3"]);
+}
+
 /// A vserver before a server that speaks TLS; `ca` is in the configuration as `ca`.
 async fn tls_world(server: &Server, ca: &Authority, edit: impl FnOnce(&mut Service)) -> World {
     let plan = Plan::default().service("a", Ssl, server.at).vserver("web", Http, &["a"]).with(|v| v.http2 = true);

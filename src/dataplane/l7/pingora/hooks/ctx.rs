@@ -70,6 +70,18 @@ impl Ctx {
         }
     }
 
+    /// Finds the connection that the request came on, and notes what is asked for.
+    pub fn begin(&mut self, session: &Session) {
+        let data = session.digest().and_then(|digest| digest.proxy_digest.as_ref()?.user_data.as_ref());
+        self.link = data.and_then(|data| data.downcast_ref::<Arc<Link>>()).cloned();
+        self.exchange = self.link.as_ref().map(|link| Exchange::begin(&link.info.conn, self.began));
+        let request = session.req_header();
+        // HTTP/2 names it beside the fields.
+        let field = || request.headers.get("host").and_then(|host| host.to_str().ok());
+        let host = request.uri.authority().map(http::uri::Authority::as_str).or_else(field).unwrap_or("");
+        self.step(|e| e.describe(request.method.as_str(), host, request.uri.path()));
+    }
+
     /// Without one this is no connection of ours.
     pub fn link(&self) -> pingora_error::Result<Arc<Link>> {
         self.link.clone().ok_or_else(|| Error::explain(ErrorType::InternalError, "a connection without a link"))
