@@ -3,6 +3,7 @@
 //! [`mod@pingora`] HTTP/2, upgrades and what is rare.
 
 mod close;
+mod date;
 mod forward;
 pub mod head;
 mod link;

@@ -82,10 +82,6 @@
 //! in the clear a client that does not begin with the preface of HTTP/2 speaks HTTP/1 for all one knows: it is answered
 //! 400 in HTTP/1.1, not by GOAWAY.
 //!
-//! ## gRPC
-//!
-//! Calls of all four kinds pass, messages as they come, with the trailers of the answer; `te: trailers` goes on. Set
-//! `http2` on the vserver and on the service. Deadlines are the client's: it resets the stream, and the server sees that.
 //! ## Trailers
 //!
 //! | on the way | trailers of requests | of answers |
@@ -103,6 +99,10 @@
 //!
 //! The server's `Date` stands; an answer without one gets ours (RFC 9110 §6.6.1).
 //!
+//! ## gRPC
+//!
+//! Calls of all four kinds pass, messages as they come, with the trailers of the answer; `te: trailers` goes on. Set
+//! `http2` on the vserver and on the service. Deadlines are the client's: it resets the stream, and the server sees that.
 //! A stream on which the server is silent for `svr_timeout` (360 s) ends, so a watch that may be silent for longer needs
 //! a longer one. Where no server answers, the client gets what it can read: `grpc-status` 14 (UNAVAILABLE) for 502, 503,
 //! 504 and 429, in an answer without messages.

@@ -4,12 +4,14 @@
 mod balance;
 #[path = "l7/corpus.rs"]
 mod corpus;
+#[path = "l7/dates.rs"]
+mod dates;
 #[path = "l7/drain.rs"]
 mod drain;
-#[path = "l7/engines.rs"]
-mod engines;
 #[path = "l7/engine.rs"]
 mod engine;
+#[path = "l7/engines.rs"]
+mod engines;
 #[path = "l7/http2.rs"]
 mod http2;
 #[path = "l7/methods.rs"]
@@ -24,12 +26,12 @@ mod rules;
 mod split;
 #[path = "l7/strict.rs"]
 mod strict;
+#[path = "l7/trailers.rs"]
+mod trailers;
 #[path = "l7/upgrade.rs"]
 mod upgrade;
 
 use bascule::model::service::Protocol::Http;
-#[path = "l7/trailers.rs"]
-mod trailers;
 
 use crate::world::{Plan, Server, World};
 

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
+use http::HeaderValue;
 use parking_lot::Mutex;
 use tokio::sync::watch;
 
@@ -19,9 +20,9 @@ use crate::model::id::Name;
 
 /// Idle time-out before the first request has told the vserver's.
 const IDLE_AT_FIRST: Duration = Duration::from_secs(60);
-
 /// Malformed requests on one HTTP/2 connection; the frame layer counts its own.
 const MALFORMED_MAX: u32 = 32;
+
 pub(super) struct Link {
     pub shared: Arc<Shared>,
     /// `info.client`.
@@ -37,9 +38,9 @@ pub(super) struct Link {
     closing: watch::Sender<bool>,
     /// Why the client is to be cut off (HTTP/2).
     fault: watch::Sender<Option<Fault>>,
-    /// Of one stream of an HTTP/2 connection: the link of the connection.
     /// Malformed requests so far (HTTP/2).
     malformed: AtomicU32,
+    /// Of one stream of an HTTP/2 connection: the link of the connection.
     connection: Option<Arc<Link>>,
     /// Why what is under way was broken off.
     cut: Mutex<Option<(Who, Reason)>>,
@@ -56,6 +57,8 @@ pub(super) struct Link {
     waker: Mutex<Option<Waker>>,
     /// Resolves when the member that is now serving was flushed.
     flushed: Mutex<Option<Pin<Box<dyn Future<Output = Reason> + Send>>>>,
+    /// Once the head of an answer goes to the client: the Date that it is to have.
+    date: Mutex<Option<Option<HeaderValue>>>,
     /// The connection, once the engine has done with it.
     left: Mutex<Option<Box<dyn Transport>>>,
 }
@@ -73,10 +76,10 @@ impl Link {
             tunnel: AtomicBool::new(false),
             closing: watch::Sender::new(false),
             fault: watch::Sender::new(None),
+            malformed: AtomicU32::new(0),
             connection: None,
             cut: Mutex::default(),
             uploading: AtomicBool::new(false),
-            malformed: AtomicU32::new(0),
             moved_ms: AtomicU64::new(0),
             began: Instant::now(),
             reset: AtomicBool::new(false),
@@ -84,6 +87,7 @@ impl Link {
             idle_ms: AtomicU64::new(millis(IDLE_AT_FIRST)),
             waker: Mutex::default(),
             flushed: Mutex::default(),
+            date: Mutex::default(),
             left: Mutex::default(),
         }
     }
@@ -138,10 +142,6 @@ impl Link {
         self.fault.send_if_modified(|fault| fault.replace(why).is_none());
     }
 
-    /// Resolves once [`fault`](Self::fault) was called.
-    pub async fn faulted(&self) -> Fault {
-        let mut fault = self.fault.subscribe();
-        match fault.wait_for(Option::is_some).await.ok().and_then(|why| *why) {
     /// A request on it was malformed (HTTP/2): so many are too many.
     pub fn malformed(&self) {
         if let Some(connection) = &self.connection {
@@ -152,6 +152,10 @@ impl Link {
         }
     }
 
+    /// Resolves once [`fault`](Self::fault) was called.
+    pub async fn faulted(&self) -> Fault {
+        let mut fault = self.fault.subscribe();
+        match fault.wait_for(Option::is_some).await.ok().and_then(|why| *why) {
             Some(why) => why,
             None => std::future::pending().await,
         }
@@ -233,6 +237,21 @@ impl Link {
             Some(flushed) => flushed.as_mut().poll(cx),
             None => Poll::Pending,
         }
+    }
+
+    /// The next head of a final answer is to have this Date, whatever the engine writes (HTTP/1).
+    pub fn settle_date(&self, date: Option<&HeaderValue>) {
+        if self.connection.is_none() {
+            *self.date.lock() = Some(date.cloned());
+        }
+    }
+
+    /// A head as the engine wrote it, with the Date that it is to have. `None`: it stands as it is.
+    pub fn with_date(&self, head: &[u8]) -> Option<Vec<u8>> {
+        let due = &mut *self.date.lock();
+        let settled = super::date::settle(head, due.as_ref()?.as_ref().map(HeaderValue::as_bytes))?;
+        *due = None;
+        Some(settled)
     }
 
     pub fn leave(&self, io: Box<dyn Transport>) {

@@ -6,6 +6,7 @@
 
 use std::time::{Duration, SystemTime};
 
+use super::date;
 use crate::balance::persistence::cookie;
 use crate::dataplane::member::Choice;
 use crate::model::persistence::{Persistence, PersistenceKind};
@@ -31,13 +32,13 @@ pub fn set_cookie(snapshot: &Snapshot, choice: Choice) -> Option<String> {
     } else {
         cookie::value(service, choice.address)
     };
-    let expires = if timeout.is_zero() { String::new() } else { format!("; expires={}", http_date(*timeout)) };
+    let expires = if timeout.is_zero() { String::new() } else { format!("; expires={}", expiry(*timeout)) };
     let secure = if vserver.protocol.is_tls() { "; Secure" } else { "" };
     Some(format!("{}={value}{expires}; path=/; HttpOnly{secure}", sticky.cookie_name()))
 }
 
-/// The time `later` than now as HTTP writes it: `Sun, 29 Nov 2026 22:50:17 GMT`.
-fn http_date(later: Duration) -> String {
-    let at = SystemTime::now().checked_add(later).and_then(|at| jiff::Timestamp::try_from(at).ok());
-    at.unwrap_or(jiff::Timestamp::MAX).strftime("%a, %d %b %Y %H:%M:%S GMT").to_string()
+/// The time `later` than now.
+fn expiry(later: Duration) -> String {
+    let at = SystemTime::now().checked_add(later);
+    date::http(at.unwrap_or(SystemTime::UNIX_EPOCH + Duration::from_secs(253_402_300_799)))
 }

@@ -297,6 +297,10 @@ impl AsyncWrite for ClientStream {
             this.time(Timing::Nothing, Duration::ZERO);
             this.time(Timing::Tunnel, this.link.idle());
         }
+        if let Some(head) = this.link.with_date(data) {
+            this.unsent.extend_from_slice(&head);
+            return Poll::Ready(Ok(data.len()));
+        }
         if this.unsent.len() + data.len() <= WRITE_BUFFER_BYTES {
             this.unsent.extend_from_slice(data);
             return Poll::Ready(Ok(data.len()));

@@ -28,12 +28,18 @@ async fn requests_cut_anywhere_are_the_same_requests() {
         client.write_all(&REQUESTS.as_bytes()[cut..]).await.unwrap();
         let mut answers = Vec::new();
         tokio::time::timeout(PATIENT, client.read_to_end(&mut answers)).await.unwrap().unwrap();
-        let seen = (unchunked(&server.seen()), String::from_utf8(answers).unwrap());
+        let seen = (unchunked(&server.seen()), undated(&answers));
         assert_eq!(&seen, whole.get_or_insert_with(|| seen.clone()), "cut at {cut}");
     }
     let (requests, answers) = whole.unwrap();
     assert!(requests.contains("hello") && requests.ends_with("world"), "{requests}");
     assert_eq!(answers.matches("HTTP/1.1 200 OK").count(), 3, "{answers}");
+}
+
+/// What the clock says is left out.
+fn undated(answers: &[u8]) -> String {
+    let lines = std::str::from_utf8(answers).unwrap().split_inclusive("\r\n");
+    lines.filter(|line| !line.starts_with("Date: ")).collect()
 }
 
 /// A body in chunks goes on as it comes: only where one piece ends differs.
@@ -73,7 +79,7 @@ async fn answers_cut_anywhere_are_the_same_answers() {
             client.write_all(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await.unwrap();
             let mut got = Vec::new();
             tokio::time::timeout(PATIENT, client.read_to_end(&mut got)).await.unwrap().unwrap();
-            let got = String::from_utf8(got).unwrap();
+            let got = undated(&got);
             assert_eq!(&got, whole.get_or_insert_with(|| got.clone()), "cut at {cut}");
         }
         let whole = whole.unwrap();

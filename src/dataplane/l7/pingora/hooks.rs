@@ -61,9 +61,12 @@ impl ProxyHttp for Hooks {
 
     async fn request_filter(&self, session: &mut Session, ctx: &mut Ctx) -> Result<bool> {
         let link = ctx.link()?;
-        if session.is_http2()
+        if session.req_header().version == http::Version::HTTP_2
             && let Err(refusal) = request::admit_http2(session, &link)
         {
+            if refusal.status == 400 {
+                link.malformed();
+            }
             ctx.ended = Some(Ending::new(Who::Client, Phase::Head, refusal.reason()));
             return answer::refuse(session, &link, &ctx.told(&link, refusal.status), refusal).await;
         }
@@ -242,6 +245,7 @@ impl ProxyHttp for Hooks {
             }
             link.open_tunnel();
             session.set_read_timeout(None);
+            link.settle_date(response.headers.get(http::header::DATE));
             return Ok(());
         }
         if response.status.is_informational() {
@@ -260,20 +264,25 @@ impl ProxyHttp for Hooks {
             let parts = Head { fields: &response.headers, target: b"", client: link.client.ip() };
             learn(&chosen.snapshot, chosen.choice, link.shared.now(), &|wanted| extract::value(&parts, wanted));
         }
+        answer::date(response)?;
         if let Some(routed) = ctx.routed.as_ref().filter(|routed| routed.edits_answer()) {
             edit::answer(response, routed)?;
         }
         answer::of_server(session, &link, response);
-        let vserver = ctx.chosen.as_ref().and_then(|c| {
-            let model = &c.snapshot.model;
-            model.vserver_id(&link.vserver).map(|id| model.vserver(id))
-        });
-        if let (Some(vserver), Some(exchange)) = (vserver.filter(|v| !v.diagnostics.is_empty()), &ctx.exchange) {
-            answer::tell(response, &exchange.diagnostics(vserver, None))?;
+        if let Some(chosen) = &ctx.chosen {
+            let model = &chosen.snapshot.model;
+            let vserver = model.vserver_id(&link.vserver).map(|id| model.vserver(id));
+            if let (Some(vserver), Some(exchange)) = (vserver.filter(|v| !v.diagnostics.is_empty()), &ctx.exchange) {
+                answer::tell(response, &exchange.diagnostics(vserver, None))?;
+            }
+            if let Some(cookie) = sticky::set_cookie(&chosen.snapshot, chosen.choice) {
+                response.append_header("Set-Cookie", cookie)?;
+            }
         }
-        if let Some(cookie) = ctx.chosen.as_ref().and_then(|c| sticky::set_cookie(&c.snapshot, c.choice)) {
-            response.append_header("Set-Cookie", cookie)?;
-        }
+        link.settle_date(response.headers.get(http::header::DATE));
+        Ok(())
+    }
+
     /// What may not stand behind a body ends here.
     async fn response_trailer_filter(
         &self,
@@ -283,9 +292,6 @@ impl ProxyHttp for Hooks {
     ) -> Result<Option<Bytes>> {
         answer::trailers(trailers);
         Ok(None)
-    }
-
-        Ok(())
     }
 
     fn response_body_filter(

@@ -13,6 +13,7 @@
 //! | a client that owes a body sends nothing for `client_timeout` | that stream is reset |
 
 mod io;
+mod session;
 
 use std::future::pending;
 use std::pin::pin;
@@ -20,10 +21,10 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
+use bytes::Bytes;
 use h2::Reason as Code;
 use pingora_core::apps::HttpServerApp;
 use pingora_core::protocols::http::ServerSession;
-use pingora_core::protocols::http::v2::server::{H2Accept, H2Options, HttpSession, handshake};
 use pingora_core::protocols::raw_connect::ProxyDigest;
 use pingora_core::protocols::{Digest, SocketDigest};
 use pingora_http::ResponseHeader;
@@ -37,6 +38,7 @@ use crate::dataplane::l7::head::frames::Fault;
 use crate::dataplane::l7::link::Link;
 use crate::model::ending::{Phase, Reason, Who};
 pub(super) use io::Http2Stream;
+use session::Http2Session;
 
 /// Streams of one connection at once.
 pub const STREAMS_MAX: u32 = 100;
@@ -45,8 +47,6 @@ const STREAM_WINDOW_BYTES: u32 = 256 * 1024;
 const CONNECTION_WINDOW_BYTES: u32 = 1024 * 1024;
 /// Bytes of an answer that wait for the client, for one stream.
 const UNSENT_MAX_BYTES: usize = 64 * 1024;
-/// Malformed requests on one connection; the frame layer counts its own.
-const MALFORMED_MAX: u32 = 32;
 /// Time for the preface and the first SETTINGS.
 const HANDSHAKE_LIMIT: Duration = Duration::from_secs(10);
 /// A PING is sent each time this passes while streams are open, and must be answered until the next.
@@ -57,37 +57,25 @@ const GOODBYE: Duration = Duration::from_secs(5);
 /// Serves all streams of a connection until it ends.
 pub(super) async fn run(proxy: &Arc<HttpProxy<Hooks>>, stream: Http2Stream, link: &Arc<Link>) {
     let fd = stream.fd();
-    let Ok(Ok(mut connection)) = timeout(HANDSHAKE_LIMIT, handshake(Box::new(stream), Some(options()))).await else {
-        return;
-    };
+    let handshake = options().handshake::<_, Bytes>(stream);
+    let Ok(Ok(mut connection)) = timeout(HANDSHAKE_LIMIT, handshake).await else { return };
     let mut pinger = Pinger::new(connection.ping_pong());
     let mut streams = JoinSet::new();
-    let mut malformed = 0;
     // When it is over whatever the client does.
     let mut cut = None;
     let mut closing = false;
     let mut idle_since = Instant::now();
-    let mut next = Link::of_stream(link);
-    let mut digest = digest(fd, &next);
     loop {
         let idle = streams.is_empty();
         let limit = if closing { GOODBYE } else { link.idle() };
         let over = idle_since + limit.min(Duration::from_secs(365 * 86_400));
         tokio::select! {
-            accepted = HttpSession::from_h2_conn(&mut connection, Arc::clone(&digest)) => match accepted {
-                Ok(Some(H2Accept::Session(session))) => {
-                    streams.spawn(serve(Arc::clone(proxy), session, next));
-                    next = Link::of_stream(link);
-                    digest = self::digest(fd, &next);
-                }
-                Ok(Some(H2Accept::Rejected)) => {
-                    malformed += 1;
-                    if malformed == MALFORMED_MAX {
-                        link.fault(Fault::Flood("too many malformed requests"));
-                    }
-                }
-                Ok(None) | Err(_) => break,
-            },
+            accepted = connection.accept() => {
+                let Some(Ok((request, answering))) = accepted else { break };
+                let stream = Link::of_stream(link);
+                let session = Http2Session::new(request, answering, digest(fd, &stream));
+                streams.spawn(serve(Arc::clone(proxy), session, stream));
+            }
             Some(_) = streams.join_next(), if !idle => {
                 if streams.is_empty() {
                     idle_since = Instant::now();
@@ -126,9 +114,10 @@ pub(super) async fn run(proxy: &Arc<HttpProxy<Hooks>>, stream: Http2Stream, link
 }
 
 /// One request.
-async fn serve(proxy: Arc<HttpProxy<Hooks>>, session: HttpSession, link: Arc<Link>) {
+async fn serve(proxy: Arc<HttpProxy<Hooks>>, session: Http2Session, link: Arc<Link>) {
+    let answering = session.answering();
     let drain = link.shared.drain.clone();
-    let mut request = Box::pin(proxy.process_new_http(ServerSession::new_http2(session), &drain));
+    let mut request = Box::pin(proxy.process_new_http(ServerSession::new_custom(Box::new(session)), &drain));
     let mut stalled = pin!(link.stalled());
     // Where it ends early the session is dropped, which resets the stream.
     std::future::poll_fn(|cx| {
@@ -140,6 +129,10 @@ async fn serve(proxy: Arc<HttpProxy<Hooks>>, session: HttpSession, link: Arc<Lin
             link.cut(Who::Appliance, reason);
             return Poll::Ready(());
         }
+        if answering.poll_reset(cx).is_ready() {
+            link.cut(Who::Client, Reason::ClientGone);
+            return Poll::Ready(());
+        }
         if stalled.as_mut().poll(cx).is_ready() {
             link.cut(Who::Client, Reason::IdleTimeout);
             return Poll::Ready(());
@@ -149,8 +142,8 @@ async fn serve(proxy: Arc<HttpProxy<Hooks>>, session: HttpSession, link: Arc<Lin
     .await;
 }
 
-fn options() -> H2Options {
-    let mut options = H2Options::new();
+fn options() -> h2::server::Builder {
+    let mut options = h2::server::Builder::new();
     options
         .max_concurrent_streams(STREAMS_MAX)
         .max_header_list_size(u32::try_from(HEAD_MAX_BYTES).unwrap_or(u32::MAX))

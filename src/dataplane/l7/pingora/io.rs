@@ -11,7 +11,6 @@ use pingora_core::protocols::{
 use pingora_http::ResponseHeader;
 use tokio::io::AsyncWriteExt;
 
-use super::http2::Http2Stream;
 use crate::dataplane::l7::stream::ClientStream;
 
 macro_rules! engine_io {
@@ -57,4 +56,4 @@ macro_rules! engine_io {
     )+};
 }
 
-engine_io!(ClientStream, Http2Stream);
+engine_io!(ClientStream);

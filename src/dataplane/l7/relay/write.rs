@@ -8,6 +8,7 @@ use super::answer::{Answer, Framing};
 use super::buffer::Buffer;
 use crate::balance::extract;
 use crate::dataplane::ended::REQUEST_ID;
+use crate::dataplane::l7::date;
 use crate::dataplane::l7::forward::is_look_alike;
 use crate::dataplane::l7::head::field::is_named;
 use crate::dataplane::l7::head::{self, Field, Head, Kind};
@@ -83,9 +84,9 @@ pub(super) struct Onwards<'a> {
     pub host: &'a str,
     /// The connection is not to be used again.
     pub last: bool,
-}
     /// Trailers of a chunked body go on.
     pub trails: bool,
+}
 
 /// The head of a request on its way to a server.
 pub(super) fn request(out: &mut Buffer, from: Source<'_>, parsed: &Head, onwards: &Onwards<'_>) {
@@ -158,7 +159,7 @@ pub(super) fn answer(out: &mut Buffer, from: Source<'_>, answer: &Answer, toward
         Some(status) => put_status(out, status, pages::reason(status).as_bytes()),
         None => put_status(out, answer.status, answer.reason.of(from.head)),
     }
-    let mut is_chunked = false;
+    let (mut is_chunked, mut is_dated) = (false, answer.is_interim());
     // RFC 9112 §6.3: neither has a body, whatever they say.
     let bodiless = answer.is_interim() || answer.status == 204;
     for &field in from.fields {
@@ -172,6 +173,7 @@ pub(super) fn answer(out: &mut Buffer, from: Source<'_>, answer: &Answer, toward
             Kind::Trailer => !(answer.framing == Framing::Chunked && towards.knows_chunks),
             _ => {
                 let name = field.name.text(from.head);
+                is_dated |= name.eq_ignore_ascii_case("date");
                 let edited = edits.is_some_and(|edits| {
                     let is_cookie = name.eq_ignore_ascii_case("set-cookie");
                     edits.removes(name) || (is_cookie && !edits.keeps_set_cookie(field.value.of(from.head)))
@@ -187,6 +189,9 @@ pub(super) fn answer(out: &mut Buffer, from: Source<'_>, answer: &Answer, toward
     }
     for (name, value) in edits.into_iter().flat_map(HeadEdits::added) {
         put(out, name, value);
+    }
+    if !is_dated && !edits.is_some_and(|edits| edits.removes("date")) {
+        date::now(|now| put(out, "Date", now));
     }
     if is_chunked && towards.knows_chunks {
         out.put(b"Transfer-Encoding: chunked\r\n");
@@ -213,6 +218,9 @@ pub(super) fn own(out: &mut Buffer, page: &Page, told: &[Told], silent: bool, ke
     let is = |name: &str, words: &[&str]| words.iter().any(|word| name.eq_ignore_ascii_case(word));
     for (name, value) in fields.iter().filter(|(n, _)| !is(n, &["content-length", "transfer-encoding", "connection"])) {
         put(out, name, value);
+    }
+    if !fields.iter().any(|(name, _)| is(name, &["date"])) {
+        date::now(|now| put(out, "Date", now));
     }
     for (name, value) in told {
         put(out, name, value);

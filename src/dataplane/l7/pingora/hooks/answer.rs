@@ -13,9 +13,10 @@ use pingora_proxy::Session;
 use super::grpc;
 use crate::dataplane::connect;
 use crate::dataplane::ended::REQUEST_ID;
+use crate::dataplane::l7::date;
 use crate::dataplane::l7::head::Refusal;
-use crate::dataplane::l7::link::Link;
 use crate::dataplane::l7::head::trailer::may_trail;
+use crate::dataplane::l7::link::Link;
 use crate::dataplane::l7::pages;
 use crate::dataplane::member::{Answer, Refused};
 use crate::model::ending::{Ending, Phase, Reason, Who};
@@ -91,6 +92,7 @@ pub(super) async fn own(
     for (name, value) in fields {
         head.append_header(name.to_string(), value.to_string())?;
     }
+    date(&mut head)?;
     tell(&mut head, told)?;
     if !body.is_empty() && !head.headers.contains_key("content-type") {
         head.insert_header("Content-Type", "text/plain; charset=utf-8")?;
@@ -99,19 +101,20 @@ pub(super) async fn own(
     if !bodiless {
         head.insert_header("Content-Length", body.len())?;
     }
+    link.settle_date(head.headers.get(DATE));
     if is_last(link) {
         session.set_keepalive(None);
     }
     let silent = bodiless || body.is_empty() || session.req_header().method == http::Method::HEAD;
     match session.as_downstream_mut() {
         // The engine would end the stream by an empty frame of its own, which makes trailers no trailers.
-        ServerSession::H2(stream) if silent => stream.write_response_header(Box::new(head), true)?,
+        ServerSession::Custom(stream) if silent => stream.write_response_header(Box::new(head), true).await?,
         _ => session.write_response_header(Box::new(head), silent).await?,
     }
     if !silent {
         session.write_response_body(Some(body), true).await?;
     }
-    if session.is_http2() {
+    if session.req_header().version == Version::HTTP_2 {
         // A stream that is dropped with a body unread is reset, which some clients take for the whole answer.
         session.set_total_drain_timeout(Some(DRAIN));
         let _ = session.as_downstream_mut().drain_request_body().await;
@@ -119,9 +122,6 @@ pub(super) async fn own(
     Ok(true)
 }
 
-pub(super) fn tell(head: &mut ResponseHeader, told: &Told) -> Result<()> {
-    told.iter().try_for_each(|(name, value)| head.insert_header(*name, value.as_str()))
-}
 /// Says when, where nothing says it.
 pub(super) fn date(head: &mut ResponseHeader) -> Result<()> {
     if head.headers.contains_key(DATE) {
@@ -138,6 +138,9 @@ pub(super) fn trailers(trailers: &mut HeaderMap) {
     }
 }
 
+pub(super) fn tell(head: &mut ResponseHeader, told: &Told) -> Result<()> {
+    told.iter().try_for_each(|(name, value)| head.insert_header(*name, value.as_str()))
+}
 
 fn body(told: &Told, status: u16) -> Bytes {
     Bytes::from(pages::body(status, id(told)))

@@ -1,6 +1,6 @@
 //! A request on its way: what is asked of one that came over HTTP/2, and what is made of it for the server.
 
-use http::header::{COOKIE, EXPECT, HOST, HeaderValue};
+use http::header::{COOKIE, EXPECT, HOST, HeaderValue, TE};
 use pingora_error::{ErrorType, OrErr, Result};
 use pingora_http::RequestHeader;
 use pingora_proxy::Session;
@@ -65,11 +65,19 @@ pub fn for_server(asked: &RequestHeader, request: &mut RequestHeader, link: &Lin
         say(request, &name, value)?;
     }
     join_cookies(request)?;
+    if request.version == http::Version::HTTP_2 && sent("te").any(says_trailers) {
+        // Servers of gRPC want to know that it gets through (RFC 9113 §8.2.2); the engine takes it off.
+        request.insert_header(TE, "trailers")?;
+    }
     if !request.headers.contains_key("host") {
         // HTTP/1.0 needs none, but goes on as HTTP/1.1.
         request.insert_header("Host", chosen.choice.address.to_string())?;
     }
     Ok(())
+}
+
+fn says_trailers(te: &str) -> bool {
+    te.split(',').any(|coding| coding.trim().eq_ignore_ascii_case("trailers"))
 }
 
 /// Sets a field, so that no other can be taken for it.

@@ -31,10 +31,6 @@ impl Http2Stream {
         Http2Stream { io: Some(io), link, already_read, meter: Meter::new(), began: Instant::now() }
     }
 
-    pub fn link(&self) -> &Arc<Link> {
-        &self.link
-    }
-
     pub fn fd(&self) -> RawFd {
         self.io.as_ref().map_or(-1, |io| io.socket().as_raw_fd())
     }
