@@ -16,6 +16,7 @@
 //! - [`records`]: how DNS answers follow scenarios
 //! - [`config`]: the file, reload, save, and what is refused
 //! - [`endings`]: how requests and connections end, times, the access log, who is connected
+//! - [`figures`]: every statistic of NetScaler and where it is read, and the series for Prometheus
 //! - [`operations`]: the state directory, the journal, stopping, upgrading, when the disk fails
 //! - [`methods`]: how a member is chosen for a client: methods, weights, orders, splits, passive health
 //! - [`limits`]: what this build does not do, and what it says instead
@@ -23,6 +24,7 @@
 pub mod choices;
 pub mod config;
 pub mod endings;
+pub mod figures;
 pub mod first_steps;
 pub mod http;
 pub mod limits;

@@ -92,7 +92,7 @@ pub use scenario::{
 };
 pub use server::ServerDto;
 pub use service::{DrainDto, MemberDto, MonitorDto, ServiceDto, ServiceGroupDto};
-pub use stats::{EndingDto, FlowDto, StatsDto, TimesDto};
+pub use stats::{ApdexDto, EndingDto, FlowDto, StatsDto, TimesDto};
 pub use status::{ConfigDto, DrainingDto, JournalEntryDto, OverrideDto, ProblemDto, StatusDto};
 pub use switch::SwitchDto;
 pub use trigger::{QueryDto, TriggerDto};

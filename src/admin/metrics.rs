@@ -3,6 +3,7 @@
 //! A state is a set of series with the label `state`, of which one is 1: an alert can name the state it means, and a
 //! drain is not mistaken for a failure.
 
+mod load;
 mod measured;
 mod tls;
 
@@ -46,6 +47,7 @@ fn render(look: &World<'_>) -> String {
     appliance(look, &mut page);
     services(look, &mut page);
     vservers(look, &mut page);
+    load::write(look, &mut page);
     tls::write(look, &mut page);
     measured::write(look, &mut page);
     checks(look, &mut page);
@@ -147,7 +149,9 @@ fn vservers(look: &World<'_>, page: &mut Page) {
     type Read = fn(&crate::snapshot::live::VserverLive) -> u64;
     let counters: [(&'static str, &'static str, Read); 3] = [
         ("bascule_vserver_requests_total", "Requests (HTTP) or connections (TCP).", |l| l.requests_total.load(Relaxed)),
-        ("bascule_vserver_spilled_total", "New clients sent to the backup.", |l| l.spilled_total.load(Relaxed)),
+        ("bascule_vserver_spilled_total", "New clients that went to the backup although it is UP.", |l| {
+            l.spilled_total.load(Relaxed)
+        }),
         ("bascule_vserver_refused_total", "Refused because nothing was usable.", |l| l.refused_total.load(Relaxed)),
     ];
     for (name, help, read) in counters {

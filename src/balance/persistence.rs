@@ -56,6 +56,18 @@ pub struct Table {
     index: HashMap<Key, u32>,
     /// Where the next insertion looks for expired slots.
     hand: usize,
+    totals: Totals,
+}
+
+/// What became of a table's clients. Never falls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Clients that were found.
+    pub hits: u64,
+    /// Clients that were not: new ones, and those whose time was over.
+    pub misses: u64,
+    /// Entries that made room for others before their time was over.
+    pub evictions: u64,
 }
 
 #[derive(Debug)]
@@ -150,6 +162,13 @@ fn hex(bytes: &[u8]) -> String {
 impl Table {
     /// The service of this client, its idle time-out begun anew.
     pub fn touch(&mut self, client: &Key, now: Tick, timeout: Duration) -> Option<Name> {
+        let service = self.touched(client, now, timeout);
+        let counted = if service.is_some() { &mut self.totals.hits } else { &mut self.totals.misses };
+        *counted += 1;
+        service
+    }
+
+    fn touched(&mut self, client: &Key, now: Tick, timeout: Duration) -> Option<Name> {
         let &position = self.index.get(client)?;
         let slot = &mut self.slots[position as usize];
         if slot.expires <= now {
@@ -184,7 +203,11 @@ impl Table {
     }
 
     pub fn clear(&mut self) {
-        *self = Table::default();
+        *self = Table { totals: self.totals, ..Table::default() };
+    }
+
+    pub fn totals(&self) -> Totals {
+        self.totals
     }
 
     /// The service of this client; the entry is left as it is.
@@ -228,6 +251,7 @@ impl Table {
             self.hand += 1;
         }
         if self.slots.len() >= most {
+            self.totals.evictions += 1;
             self.remove_at(first_to_expire.map_or(0, |(_, position)| position));
         }
     }

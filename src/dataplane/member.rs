@@ -146,10 +146,12 @@ fn attempt(
         }
         live.requests_total.fetch_add(1, Ordering::Relaxed);
         let asked = &snapshot.vservers[entry_id.index()].live;
+        let spilled = choose::has_spilled(&snapshot, entry_id, choice);
         if choice.serving != entry_id && !choice.persistent {
-            asked.spilled_total.fetch_add(1, Ordering::Relaxed);
+            let counted = if spilled { &asked.spilled_total } else { &asked.backup_hits_total };
+            counted.fetch_add(1, Ordering::Relaxed);
         }
-        if choose::has_spilled(&snapshot, entry_id, choice)
+        if spilled
             && let Some(timeout) = snapshot.model.vserver(entry_id).spillover.as_ref().and_then(|s| s.persistence)
         {
             let client = Key::Client(wanted.client.ip().to_canonical());

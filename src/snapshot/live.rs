@@ -24,6 +24,7 @@ use crate::model::id::Name;
 use crate::model::time::Tick;
 
 pub use crate::balance::persistence::sealed::CookieKey;
+pub use crate::balance::persistence::{Totals, keeps_a_table};
 pub use answers::AnswersLive;
 pub use connections::{Connection, Connections};
 pub use dns::{DnsLive, ZoneLive};
@@ -59,6 +60,8 @@ pub struct ServiceLive {
     pub requests_total: AtomicU64,
     /// Answers that the server began.
     pub responses_total: AtomicU64,
+    /// Idle connections to it that wait to be used again; those of the engine of common requests.
+    pub pooled: AtomicU32,
     pub connect_failures_total: AtomicU64,
     /// From clients to the server.
     pub bytes_in_total: AtomicU64,
@@ -126,8 +129,11 @@ pub struct VserverLive {
     pub packets_out_total: AtomicU64,
     /// Answers to clients by the first digit of their status; `[0]`: what has none.
     pub statuses_total: [AtomicU64; 6],
-    /// New clients sent to the backup.
+    /// New clients that went to the backup although it is UP: by spillover, or because nobody of its own could be
+    /// reached.
     pub spilled_total: AtomicU64,
+    /// New clients that went to the backup while it was DOWN.
+    pub backup_hits_total: AtomicU64,
     /// Requests or connections refused because nothing was usable.
     pub refused_total: AtomicU64,
     /// Connections closed because their PROXY protocol header was missing, malformed or late.

@@ -75,3 +75,144 @@ async fn statistics_and_connections_are_there_and_who_is_not_cannot_be_ended() {
         assert_eq!(answered, status, "{method} {path}: {body}");
     }
 }
+
+/// NetScaler's statistics of these objects (names of its statistics reference).
+const STATISTICS: [(&str, &[&str]); 3] = [
+    (
+        "lbvserver, csvserver",
+        &[
+            "name",
+            "type",
+            "state",
+            "primaryipaddress",
+            "primaryport",
+            "vslbhealth",
+            "actsvcs",
+            "inactsvcs",
+            "establishedconn",
+            "tothits",
+            "hitsrate",
+            "totalrequests",
+            "requestsrate",
+            "totalresponses",
+            "totalrequestbytes",
+            "totalresponsebytes",
+            "totalpktsrecvd",
+            "totalpktssent",
+            "curclntconnections",
+            "cursrvrconnections",
+            "curpersistencesessions",
+            "curbackuppersistencesessions",
+            "surgecount",
+            "svcsurgecount",
+            "vsvrsurgecount",
+            "sothreshold",
+            "totspillovers",
+            "totvserverdownbackuphits",
+            "avgcltttlb",
+            "cltresponsetimeapdex",
+            "deferredreq",
+            "deferredreqrate",
+            "invalidrequestresponse",
+            "invalidrequestresponsedropped",
+            "labelledconn",
+            "pushlabel",
+            "curmptcpsessions",
+            "cursubflowconn",
+            "totalttlbtransactions",
+            "toleratingttlbtransactions",
+            "frustratingttlbtransactions",
+        ],
+    ),
+    (
+        "service",
+        &[
+            "name",
+            "servicetype",
+            "state",
+            "primaryipaddress",
+            "primaryport",
+            "throughput",
+            "throughputrate",
+            "avgsvrttfb",
+            "totalrequests",
+            "totalresponses",
+            "totalrequestbytes",
+            "totalresponsebytes",
+            "curclntconnections",
+            "cursrvrconnections",
+            "svrestablishedconn",
+            "curreusepool",
+            "maxclients",
+            "curload",
+            "curtflags",
+            "surgecount",
+            "vsvrservicehits",
+            "vsvrservicehitsrate",
+            "activetransactions",
+            "totalttlbtransactions",
+            "toleratingttlbtransactions",
+            "frustratingttlbtransactions",
+        ],
+    ),
+    ("servicegroup", &["servicegroupname", "state", "servicetype", "servicegroupmember"]),
+];
+
+/// Section, cells.
+fn rows_of_the_page() -> Vec<(String, Vec<String>)> {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/src/manual/figures.rs");
+    let text = std::fs::read_to_string(page).expect("the page");
+    let (mut section, mut rows) = (String::new(), Vec::new());
+    for line in text.lines().filter_map(|line| line.strip_prefix("//! ")) {
+        if let Some(title) = line.strip_prefix("## ") {
+            section = title.to_owned();
+        }
+        let cells: Vec<String> = line.split('|').map(|cell| cell.trim().to_owned()).collect();
+        if line.starts_with("| ") && !["statistic", "series"].contains(&&*cells[1]) {
+            rows.push((section.clone(), cells[1..cells.len() - 1].to_vec()));
+        }
+    }
+    rows
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_statistic_of_netscaler_is_answered_where_the_manual_says_or_has_a_reason() {
+    let appliance = Appliance::start();
+    let rows = rows_of_the_page();
+    for (section, names) in STATISTICS {
+        let listed: Vec<&str> =
+            rows.iter().filter(|(s, _)| s == section).flat_map(|(_, cells)| cells[0].split(", ")).collect();
+        let missing: Vec<_> = names.iter().filter(|name| !listed.contains(name)).collect();
+        assert!(missing.is_empty(), "{section}: {missing:?}");
+    }
+    let metrics = appliance.http.get(format!("{}/metrics", appliance.base)).send().await.unwrap();
+    let metrics = metrics.text().await.unwrap();
+    for (section, cells) in &rows {
+        let (status, here) = if cells.len() == 4 { (&*cells[1], &cells[2]) } else { ("there", &cells[0]) };
+        let codes: Vec<&str> = here.split('`').skip(1).step_by(2).collect();
+        match status {
+            "there" => assert!(!codes.is_empty(), "{section} {}: nowhere", cells[0]),
+            "none" => assert!(codes.is_empty() && !cells[3].is_empty(), "{section} {}: no reason", cells[0]),
+            other => panic!("{section} {}: `{other}`", cells[0]),
+        }
+        let remarks = cells.last().map_or("", |cell| cell).split('`').skip(1).step_by(2);
+        for code in codes.into_iter().chain(remarks.filter(|code| code.starts_with("bascule_"))) {
+            if code.starts_with("bascule_") {
+                assert!(metrics.contains(&format!("# TYPE {code} ")), "{section}: there is no series {code}");
+                continue;
+            }
+            let (of, field) = code.split_once('.').expect("an object and a field");
+            let kind = if section == "service" { "services/web1" } else { "vservers/web" };
+            let path = match of {
+                "stats" => format!("/api/v1/stats/{kind}"),
+                "vserver" => "/api/v1/vservers/web".into(),
+                "service" => "/api/v1/services/web1".into(),
+                "group" => "/api/v1/service-groups/spare".into(),
+                other => panic!("{section}: what is `{other}`?"),
+            };
+            let object = appliance.get(&path).await;
+            let found = field.split('.').try_fold(&object, |value, key| value.as_object()?.get(key));
+            assert!(found.is_some(), "{section}: {path} has no {field}");
+        }
+    }
+}

@@ -30,18 +30,45 @@ dto! {
         pub server_connections: u32,
         /// Clients that wait for a member.
         pub surge_count: u32,
-        /// New clients sent to the backup.
+        /// Those that had to wait in the surge queue.
+        pub deferred: FlowDto,
+        /// New clients that went to the backup although the vserver is UP.
         pub spillovers_total: u64,
+        /// New clients that went to the backup while the vserver was DOWN.
+        pub backup_hits_total: u64,
+        /// Over a limit of their client.
+        pub limited_total: u64,
+        /// Messages that could not be read, or only in more than one way; all were refused.
+        pub invalid_total: u64,
+        /// Idle connections to servers that wait to be used again.
+        pub reuse_pool: u32,
+        /// Of a service: what its LOAD monitor told.
+        pub load: Option<u32>,
+        /// How content clients can be with the total times; null before the first.
+        pub apdex: Option<ApdexDto>,
         /// Refused because nothing was usable.
         pub refused_total: u64,
         /// Of a vserver: those of its services, whoever asked for them.
         pub connect_failures_total: u64,
         pub persistence_sessions: u64,
+        /// Those of them that stand behind a cookie.
+        pub backup_persistence_sessions: u64,
         /// Answers 1xx, 2xx, 3xx, 4xx, 5xx.
         pub statuses_total: Vec<u64>,
         pub times: Vec<TimesDto>,
         /// Of a vserver: how requests and connections ended; only what occurred.
         pub endings: Vec<EndingDto>,
+    }
+
+    /// Total times against a threshold of 500 ms.
+    pub struct ApdexDto {
+        /// From 0 (all frustrated) to 1 (all satisfied).
+        pub score: f64,
+        pub satisfied_total: u64,
+        /// Up to four times the threshold.
+        pub tolerating_total: u64,
+        /// Beyond that.
+        pub frustrated_total: u64,
     }
 
     /// A total and how fast it grows.
@@ -91,10 +118,23 @@ impl StatsDto {
             client_connections: stats.client_connections,
             server_connections: stats.server_connections,
             surge_count: stats.surge_count,
+            deferred: FlowDto::of(stats.deferred),
             spillovers_total: stats.spillovers,
+            backup_hits_total: stats.backup_hits,
+            limited_total: stats.limited,
+            invalid_total: stats.invalid,
+            reuse_pool: stats.reuse_pool,
+            load: stats.load,
+            apdex: stats.apdex.map(|apdex| ApdexDto {
+                score: (apdex.score() * 1e3).round() / 1e3,
+                satisfied_total: apdex.satisfied,
+                tolerating_total: apdex.tolerating,
+                frustrated_total: apdex.frustrated,
+            }),
             refused_total: stats.refused,
             connect_failures_total: stats.connect_failures,
             persistence_sessions: stats.persistence_sessions,
+            backup_persistence_sessions: stats.backup_persistence_sessions,
             statuses_total: stats.statuses[1..].to_vec(),
             times: stats.times.iter().map(|(interval, counts)| TimesDto::of(*interval, counts)).collect(),
             endings: stats

@@ -92,8 +92,10 @@ dto! {
         pub connections: u32,
         /// Since start.
         pub requests_total: u64,
-        /// New clients sent to the backup, since start.
+        /// New clients that went to the backup although it is UP, since start.
         pub spilled_total: u64,
+        /// New clients that went to the backup while it was DOWN, since start.
+        pub backup_hits_total: u64,
         /// Refused because nothing was usable, since start.
         pub refused_total: u64,
         /// Times of its requests (HTTP) or connections (L4), by part.
@@ -208,6 +210,7 @@ impl VserverDto {
             connections: live.map_or(0, |l| l.connections.load(Relaxed)),
             requests_total: live.map_or(0, |l| l.requests_total.load(Relaxed)),
             spilled_total: live.map_or(0, |l| l.spilled_total.load(Relaxed)),
+            backup_hits_total: live.map_or(0, |l| l.backup_hits_total.load(Relaxed)),
             refused_total: live.map_or(0, |l| l.refused_total.load(Relaxed)),
             times: live.map(|l| TimesDto::all(&l.measured)).unwrap_or_default(),
         }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 
 use crate::balance::bucket::{self, Buckets, Over};
-use crate::balance::persistence::{ENTRIES_MAX, Key, Table};
+use crate::balance::persistence::{ENTRIES_MAX, Key, Table, Totals};
 use crate::model::Model;
 use crate::model::id::{Name, VserverId};
 use crate::model::limit::ClientLimit;
@@ -104,6 +104,14 @@ impl Sessions {
         self.len() == 0
     }
 
+    pub fn totals(&self) -> Totals {
+        self.0.shards.iter().map(|shard| shard.lock().totals()).fold(Totals::default(), |sum, of| Totals {
+            hits: sum.hits + of.hits,
+            misses: sum.misses + of.misses,
+            evictions: sum.evictions + of.evictions,
+        })
+    }
+
     /// At most `most` of those that `wanted` takes, by client. One shard at a time is held.
     pub fn list(&self, now: Tick, most: usize, wanted: &dyn Fn(&Key, &Name) -> bool) -> Vec<Session> {
         let mut list: Vec<Session> = Vec::new();
@@ -190,11 +198,24 @@ mod tests {
     }
 
     #[test]
+    fn clients_that_are_found_and_that_are_not_are_counted_and_a_clear_forgets_no_total() {
+        let (sessions, minute) = (Sessions::default(), Duration::from_secs(60));
+        sessions.insert(ip(1), "web1".into(), Tick::ZERO, minute);
+        assert!(sessions.touch(&ip(1), Tick::ZERO, minute).is_some());
+        assert!(sessions.touch(&ip(2), Tick::ZERO, minute).is_none());
+        assert!(sessions.touch(&ip(1), Tick::from_millis(61_000), minute).is_none(), "its time was over");
+        sessions.peek(&ip(1), Tick::ZERO);
+        sessions.clear();
+        assert_eq!(sessions.totals(), Totals { hits: 1, misses: 2, evictions: 0 });
+    }
+
+    #[test]
     fn tables_are_bounded_together() {
         let sessions = Sessions::default();
         for n in 0..300_000 {
             sessions.insert(ip(n), "web1".into(), Tick::ZERO, Duration::from_secs(60));
         }
         assert!(sessions.len() <= ENTRIES_MAX);
+        assert_eq!(sessions.len() as u64 + sessions.totals().evictions, 300_000, "who made room was counted");
     }
 }

@@ -2,10 +2,11 @@
 //! prints them.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
 
 use super::histogram::Counts;
 use super::{Interval, Measured, Meter};
-use crate::model::ending::Ending;
+use crate::model::ending::{Ending, Reason};
 use crate::model::id::{ServiceId, VserverId};
 use crate::model::time::Tick;
 use crate::snapshot::Snapshot;
@@ -31,14 +32,30 @@ pub struct Stats {
     pub server_connections: u32,
     /// Clients that wait for a member.
     pub surge_count: u32,
-    /// NetScaler's `totspillovers`: new clients sent to the backup.
+    /// NetScaler's `deferredreq`: those that had to wait in the surge queue.
+    pub deferred: Flow,
+    /// NetScaler's `totspillovers`: new clients that went to the backup although the vserver is UP.
     pub spillovers: u64,
+    /// NetScaler's `totvserverdownbackuphits`: new clients that went to the backup while the vserver was DOWN.
+    pub backup_hits: u64,
+    /// Over a limit of their client.
+    pub limited: u64,
+    /// NetScaler's `invalidrequestresponse`: messages that could not be read, or only in more than one way; all of them
+    /// were refused.
+    pub invalid: u64,
+    /// NetScaler's `curreusepool`: idle connections to servers that wait to be used again.
+    pub reuse_pool: u32,
+    /// NetScaler's `curload`, of a service: what its LOAD monitor told.
+    pub load: Option<u32>,
+    pub apdex: Option<Apdex>,
     /// Refused because nothing was usable.
     pub refused: u64,
     /// Of a vserver: those of its services, whoever asked for them.
     pub connect_failures: u64,
     /// NetScaler's `curpersistencesessions`.
     pub persistence_sessions: u64,
+    /// NetScaler's `curbackuppersistencesessions`: those of them that stand behind a cookie.
+    pub backup_persistence_sessions: u64,
     /// Answers by the first digit of their status; `[0]`: without one.
     pub statuses: [u64; 6],
     /// What was measured, by interval.
@@ -55,6 +72,15 @@ pub struct Flow {
     pub per_second: u64,
 }
 
+/// How content clients can be with the total times: satisfied up to [`Apdex::THRESHOLD`], tolerating up to four times
+/// that, frustrated beyond.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Apdex {
+    pub satisfied: u64,
+    pub tolerating: u64,
+    pub frustrated: u64,
+}
+
 /// How fast the totals of one object grow. They are looked at when somebody asks.
 #[derive(Debug, Default)]
 pub struct Rates {
@@ -62,6 +88,7 @@ pub struct Rates {
     responses: Meter,
     bytes_in: Meter,
     bytes_out: Meter,
+    deferred: Meter,
 }
 
 // === impl Stats ===
@@ -71,6 +98,8 @@ impl Stats {
         let entry = &snapshot.vservers[id.index()];
         let live = &entry.live;
         let flow = |meter: &Meter, total: &AtomicU64| Flow::read(meter, total, now);
+        let sessions = entry.sessions.len() as u64;
+        let behind_a_cookie = snapshot.model.vserver(id).persistence.as_ref().is_some_and(|p| p.backup.is_some());
         let members = snapshot.model.vserver(id).members.iter().map(|m| &snapshot.services[m.service.index()].live);
         Stats {
             requests: flow(&live.rates.requests, &live.requests_total),
@@ -82,10 +111,18 @@ impl Stats {
             client_connections: live.connections.load(Relaxed),
             server_connections: entry.members.iter().map(|member| member.active.load(Relaxed)).sum(),
             surge_count: live.surge.depth(),
+            deferred: flow(&live.rates.deferred, &live.surge.entered_total),
             spillovers: live.spilled_total.load(Relaxed),
+            backup_hits: live.backup_hits_total.load(Relaxed),
+            limited: live.limited_total.load(Relaxed),
+            invalid: live.endings.counts().iter().filter(|(e, _)| is_invalid(e.reason)).map(|(_, n)| n).sum(),
+            reuse_pool: members.clone().map(|live| live.pooled.load(Relaxed)).sum(),
+            load: None,
+            apdex: Apdex::of(&live.measured),
             refused: live.refused_total.load(Relaxed),
             connect_failures: members.map(|live| live.connect_failures_total.load(Relaxed)).sum(),
-            persistence_sessions: entry.sessions.len() as u64,
+            persistence_sessions: sessions,
+            backup_persistence_sessions: if behind_a_cookie { sessions } else { 0 },
             statuses: std::array::from_fn(|class| live.statuses_total[class].load(Relaxed)),
             times: times(&live.measured),
             endings: live.endings.counts(),
@@ -106,6 +143,9 @@ impl Stats {
             client_connections: active,
             server_connections: active,
             connect_failures: live.connect_failures_total.load(Relaxed),
+            reuse_pool: live.pooled.load(Relaxed),
+            load: live.load(),
+            apdex: Apdex::of(&live.measured),
             statuses: std::array::from_fn(|class| live.statuses_total[class].load(Relaxed)),
             times: times(&live.measured),
             ..Stats::default()
@@ -117,11 +157,58 @@ fn times(measured: &Measured) -> Vec<(Interval, Counts)> {
     Interval::ALL.iter().filter_map(|&interval| Some((interval, measured.counts(interval)?))).collect()
 }
 
+/// A message that is none, or that could mean two things.
+fn is_invalid(reason: Reason) -> bool {
+    matches!(reason, Reason::BadRequest | Reason::TooLarge | Reason::BadAnswer)
+}
+
+// === impl Apdex ===
+
+impl Apdex {
+    /// NetScaler's default.
+    pub const THRESHOLD: Duration = Duration::from_millis(500);
+
+    /// `None` where nothing was measured yet.
+    pub fn of(measured: &Measured) -> Option<Apdex> {
+        let counts = measured.counts(Interval::Total)?;
+        let satisfied = counts.at_most(Apdex::THRESHOLD);
+        let content = counts.at_most(4 * Apdex::THRESHOLD);
+        Some(Apdex {
+            satisfied,
+            tolerating: content.saturating_sub(satisfied),
+            frustrated: counts.count.saturating_sub(content),
+        })
+    }
+
+    /// From 0 (all frustrated) to 1 (all satisfied).
+    pub fn score(self) -> f64 {
+        let all = self.satisfied + self.tolerating + self.frustrated;
+        if all == 0 { 1.0 } else { (self.satisfied as f64 + self.tolerating as f64 / 2.0) / all as f64 }
+    }
+}
+
 // === impl Flow ===
 
 impl Flow {
     fn read(meter: &Meter, total: &AtomicU64, now: Tick) -> Flow {
         let total = total.load(Relaxed);
         Flow { total, per_second: meter.per_second(now, total) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_up_to_half_a_second_satisfy_and_times_beyond_two_frustrate() {
+        let measured = Measured::default();
+        assert_eq!(Apdex::of(&measured), None);
+        for ms in [1, 480, 520, 1_900, 1_950, 2_100] {
+            measured.record(Interval::Total, Duration::from_millis(ms));
+        }
+        let apdex = Apdex::of(&measured).unwrap();
+        assert_eq!(apdex, Apdex { satisfied: 2, tolerating: 3, frustrated: 1 });
+        assert!((apdex.score() - 3.5 / 6.0).abs() < 1e-9);
     }
 }

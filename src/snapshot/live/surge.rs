@@ -18,6 +18,8 @@ pub struct Surging {
     depth: AtomicU32,
     /// The most that ever waited at once.
     pub depth_max: AtomicU32,
+    /// Those that took a place in the queue.
+    pub entered_total: AtomicU64,
     /// Those that were let in after they had waited.
     pub waited_total: AtomicU64,
     /// How long these waited together.
@@ -44,6 +46,7 @@ impl Surging {
             return None;
         }
         let ticket = queue.enter(what, waker);
+        self.entered_total.fetch_add(1, Ordering::Relaxed);
         self.count(&queue);
         Some(ticket)
     }

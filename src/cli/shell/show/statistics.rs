@@ -108,12 +108,21 @@ pub(in super::super) fn statistics_of_one(stats: &StatsDto) -> String {
         count("Current client connections", stats.client_connections.into()),
         count("Current server connections", stats.server_connections.into()),
         count("Surge count", stats.surge_count.into()),
+        flow("Deferred requests", &stats.deferred),
         count("Spill overs", stats.spillovers_total),
+        count("Backup hits while down", stats.backup_hits_total),
+        count("Over client limits", stats.limited_total),
+        count("Invalid requests and responses", stats.invalid_total),
+        count("Reuse pool", stats.reuse_pool.into()),
         count("Refused", stats.refused_total),
         count("Failed connects", stats.connect_failures_total),
         count("Persistence sessions", stats.persistence_sessions),
     ];
     let mut out = table(&[&stats.name[..], "Rate (/s)", "Total"], counters.into_iter());
+    if let Some(apdex) = &stats.apdex {
+        let (tolerating, frustrated) = (apdex.tolerating_total, apdex.frustrated_total);
+        out += &format!("Apdex: {:.3}\tTolerating: {tolerating}\tFrustrated: {frustrated}\n", apdex.score);
+    }
     if !stats.times.is_empty() {
         let ms = |time: f64| format!("{time:.3}");
         let rows = stats.times.iter().map(|t| {

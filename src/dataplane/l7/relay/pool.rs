@@ -48,7 +48,12 @@ struct Idle {
     server: Server,
     /// The tick of the clock from which on it is closed.
     until: u64,
+    _counted: Counted,
 }
+
+/// Counts among the idle connections of its service until it is dropped.
+#[derive(Debug)]
+struct Counted(Arc<ServiceLive>);
 
 /// What a connection was made by. Differs where an open one may not be used any more.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,7 +92,7 @@ impl Pool {
             self.drop_all(of_service);
             return None;
         }
-        while let Some(Idle { mut server, until }) = of_service.connections.pop() {
+        while let Some(Idle { mut server, until, .. }) = of_service.connections.pop() {
             self.idle.fetch_sub(1, Ordering::Relaxed);
             if until > now && server.is_quiet() {
                 return Some(server);
@@ -125,7 +130,7 @@ impl Pool {
         self.idle.fetch_add(1, Ordering::Relaxed);
         let idle = idle.unwrap_or(IDLE_MAX).min(IDLE_MAX);
         let ticks = u64::try_from(idle.as_millis().div_ceil(TICK.as_millis())).unwrap_or(u64::MAX);
-        of_service.connections.push(Idle { server, until: now.saturating_add(ticks) });
+        of_service.connections.push(Idle { server, until: now.saturating_add(ticks), _counted: Counted::new(live) });
     }
 
     /// Closes what is over: its time, its service's definition, or the connection itself. To be called about once a
@@ -147,6 +152,21 @@ impl Pool {
     fn drop_all(&self, of_service: &mut OfService) {
         self.idle.fetch_sub(of_service.connections.len(), Ordering::Relaxed);
         of_service.connections.clear();
+    }
+}
+
+// === impl Counted ===
+
+impl Counted {
+    fn new(live: &Arc<ServiceLive>) -> Counted {
+        live.pooled.fetch_add(1, Ordering::Relaxed);
+        Counted(Arc::clone(live))
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.pooled.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
