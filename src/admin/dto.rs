@@ -54,6 +54,7 @@ mod certificate;
 mod check;
 mod connection;
 mod datacenter;
+mod monitor;
 mod persistence;
 mod scenario;
 mod server;
@@ -84,6 +85,7 @@ pub(crate) use certificate::left as certificate_left;
 pub use check::CheckDto;
 pub use connection::ConnectionDto;
 pub use datacenter::{DatacenterDto, SignalDto, SignalTargetDto, SignalsDto};
+pub use monitor::{LbMonitorDto, MonitorBindingDto};
 pub use persistence::{ClearedDto, PersistenceDto, PersistenceSessionDto};
 pub(crate) use scenario::NOT_DELIVERED;
 pub use scenario::{

@@ -74,3 +74,53 @@ async fn a_scenario_goes_and_returns() {
     assert_eq!(code, 0, "{out}");
     assert!(out.contains("dr\tState: INACTIVE\tSeq: 2\n"), "{out}");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn monitors_are_shown_with_their_bindings_and_the_last_response_of_each() {
+    let appliance = Appliance::start();
+    let config = serde_json::json!({
+        "schema": 1,
+        "monitor": {"web-ok": {"type": "HTTP", "interval": "7s", "response_timeout": "3s", "response_codes": ["200-204"]}},
+        "service": {"one": {"type": "HTTP", "address": "127.0.0.1:1", "monitors": ["web-ok"]}},
+        "service_group": {"pool": {
+            "type": "HTTP", "monitors": ["web-ok"], "member": {"a": {"address": "127.0.0.1:1", "weight": 3}},
+        }},
+    });
+    let (status, answer) = appliance.put("/api/v1/config", config).await;
+    assert_eq!(status, 200, "{answer}");
+    let failed = async |path: &str| {
+        for _ in 0..200 {
+            let checks = appliance.get(path).await;
+            if checks["failed_total"].as_u64().is_some_and(|failed| failed > 0) {
+                return;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(25)).await;
+        }
+        panic!("{path} never failed");
+    };
+    failed("/api/v1/checks/one:web-ok").await;
+    failed("/api/v1/checks/pool%2Fa:web-ok").await;
+    let (out, code) = bascule(&appliance, &["shell", "-c", "show lb monitor web-ok HTTP"], "").await;
+    assert_eq!(code, 0, "{out}");
+    for line in [
+        "Name: web-ok\tType: HTTP\tState: ENABLED\n",
+        "Interval: 7s\tRetries: 3\n",
+        "Response timeout: 3s\tDown time: 30s\n",
+        "1)\tService Name: one\n\t\tMonitor Name: web-ok\n",
+        "2)\tService Name: pool/a\n",
+        "Failed [Total: 1 Current: 1]\n\t\tLast response: Failure - ",
+    ] {
+        assert!(out.contains(line), "{line:?}\n{out}");
+    }
+    let (out, _) = bascule(&appliance, &["shell", "-c", "sh servicegroup pool"], "").await;
+    for line in
+        ["pool - HTTP\n", "1)\ta (127.0.0.1:1)", "Weight: 3\n", "Monitor Name: web-ok\n", "Last response: Failure - "]
+    {
+        assert!(out.contains(line), "{line:?}\n{out}");
+    }
+    let (out, code) =
+        bascule(&appliance, &["shell", "-c", "show lb monitor", "-c", "show lb monitor wbe-ok"], "").await;
+    assert_eq!(code, 1);
+    assert!(out.contains("Name: tcp-default\tType: TCP\tState: ENABLED\n"), "{out}");
+    assert!(out.contains("did you mean `web-ok`?"), "{out}");
+}

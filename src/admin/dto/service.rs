@@ -171,6 +171,8 @@ dto! {
         pub server: Option<String>,
         /// As of a service.
         pub forced: Option<String>,
+        /// As of a service.
+        pub monitors: Vec<MonitorDto>,
     }
 }
 
@@ -274,7 +276,7 @@ pub(crate) fn drain_word(kind: DrainKind) -> &'static str {
 // === impl MonitorDto ===
 
 impl MonitorDto {
-    fn of(world: &World<'_>, id: ServiceId, at: usize) -> MonitorDto {
+    pub fn of(world: &World<'_>, id: ServiceId, at: usize) -> MonitorDto {
         let binding = &world.model.service(id).monitors[at];
         let view = &world.view.checks[binding.check.index()];
         let failed = view.last.as_ref().filter(|s| matches!(s.outcome, Outcome::Fail | Outcome::Void));
@@ -353,6 +355,7 @@ impl MemberDto {
             address: service.address,
             server: service.server,
             forced: service.forced,
+            monitors: service.monitors,
         }
     }
 }

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::super::App;
 use super::super::body::{Field, FieldKind, Params, field};
 use super::super::dto::{
-    CertificateDto, CheckDto, DatacenterDto, Items, QueryDto, ScenarioDto, Schema, ServerDto, ServiceDto,
+    CertificateDto, CheckDto, DatacenterDto, Items, LbMonitorDto, QueryDto, ScenarioDto, Schema, ServerDto, ServiceDto,
     ServiceGroupDto, StatusDto, SwitchDto, TriggerDto, VserverDto, ZoneDto,
 };
 use super::super::problem::Problem;
@@ -18,7 +18,7 @@ use super::super::route::{Route, Segments};
 use crate::control::World;
 use crate::model::Model;
 use crate::model::id::{
-    CertificateId, CheckId, DatacenterId, GroupId, QueryId, ScenarioId, SwitchId, TriggerId, VserverId,
+    CertificateId, CheckId, DatacenterId, GroupId, MonitorId, QueryId, ScenarioId, SwitchId, TriggerId, VserverId,
 };
 
 const PAGE: &[Field] = &[
@@ -82,6 +82,12 @@ pub(crate) fn routes() -> Vec<Route> {
         noun: "check",
         names: names!(checks),
         show: |world, range| range.map(|at| CheckDto::of(world, CheckId::from_index(at))).collect(),
+    }));
+    routes.extend(collection(Collection {
+        path: "monitors",
+        noun: "monitor",
+        names: names!(monitors),
+        show: |world, range| range.map(|at| LbMonitorDto::of(world, MonitorId::from_index(at))).collect(),
     }));
     routes.extend(collection(Collection {
         path: "scenarios",

@@ -11,8 +11,8 @@ use super::commands::{COMMANDS, Command, Request, View};
 use super::grammar::starts_with;
 use super::show;
 use crate::admin::dto::{
-    CheckDto, DatacenterDto, Items, ScenarioDto, ServerDto, ServiceDto, ServiceGroupDto, StatusDto, SwitchDto,
-    VserverDto, ZoneDto, path_segment,
+    CheckDto, DatacenterDto, Items, LbMonitorDto, ScenarioDto, ServerDto, ServiceDto, ServiceGroupDto, StatusDto,
+    SwitchDto, VserverDto, ZoneDto, path_segment,
 };
 
 /// What a command answered, for people and for programs.
@@ -126,6 +126,7 @@ async fn shown(client: &Client, view: View, name: Option<&str>, statistics: bool
             show::list(&vservers(view, &json)?, whole, |v| show::vserver(v, &now, whole))
         }
         (View::Scenario, _) => show::list(&items::<ScenarioDto>(&json)?, whole, |s| show::scenario(s, &now, whole)),
+        (View::Monitor, _) => show::list(&items::<LbMonitorDto>(&json)?, whole, |m| show::lb_monitor(m, whole)),
         (View::Check, _) => show::list(&items::<CheckDto>(&json)?, whole, |c| show::check(c, &now)),
         (View::Switch, _) => show::list(&items::<SwitchDto>(&json)?, whole, show::switch),
         (View::Datacenter, _) => show::list(&items::<DatacenterDto>(&json)?, whole, |d| show::datacenter(d, whole)),

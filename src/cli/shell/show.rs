@@ -1,14 +1,19 @@
 //! What `show` and `stat` print: NetScaler's wording for what NetScaler has, and the same manner for the rest.
 
+mod group;
 mod gtm;
+mod monitor;
 mod statistics;
 mod status;
 
 use std::time::Duration;
 
-use crate::admin::dto::{DrainDto, MemberDto, MonitorDto, ServerDto, ServiceDto, ServiceGroupDto, VserverDto};
+use crate::admin::dto::{DrainDto, ServerDto, ServiceDto, VserverDto};
+use monitor::monitor_lines;
 
+pub(super) use group::group;
 pub(super) use gtm::{check, datacenter, scenario, switch, zone};
+pub(super) use monitor::lb_monitor;
 pub(super) use statistics::{
     connections, group_statistics, persistence, server_statistics, service_statistics, statistics_of_one,
     vserver_statistics,
@@ -56,67 +61,6 @@ pub(super) fn service(service: &ServiceDto, now: &str, whole: bool) -> String {
         out += &format!("\n{})\t{}", at + 1, monitor_lines(monitor));
     }
     out
-}
-
-fn monitor_lines(monitor: &MonitorDto) -> String {
-    let last = match (&monitor.last_error, &monitor.last_response) {
-        (Some(error), _) => format!("Failure - {error}"),
-        (None, Some(response)) => format!("Success - {response}"),
-        (None, None) => "none yet".into(),
-    };
-    let mut lines = format!(
-        "Monitor Name: {}\n\t\tState: {}\tWeight: {}\tPassive: {}\n\t\tProbes: {}\tFailed [Total: {} Current: {}]\n\
-         \t\tLast response: {last}\n\t\tResponse Time: {}\n",
-        monitor.name,
-        if monitor.admin == "DISABLED" { "DISABLED".into() } else { monitor.state.to_uppercase() },
-        monitor.weight,
-        u8::from(monitor.passive),
-        monitor.samples_total,
-        monitor.failed_total,
-        monitor.failed_in_row,
-        monitor.latency.as_deref().unwrap_or("N/A"),
-    );
-    if let Some(average) = &monitor.average {
-        lines += &format!("\t\tAverage Response Time: {average}\n");
-    }
-    if let Some(load) = monitor.load {
-        lines += &format!("\t\tLoad: {load}\n");
-    }
-    if let Some(note) = &monitor.disabled_by {
-        let line = note_line("Disabled", &note.actor, &note.since, note.reason.as_deref(), note.expires.as_deref());
-        lines += &format!("\t{line}");
-    }
-    lines
-}
-
-pub(super) fn group(group: &ServiceGroupDto, now: &str, whole: bool) -> String {
-    let mut out = format!("{} - {}\n", group.name, group.r#type);
-    out += &format!(
-        "\tState: {}\tEffective State: {}\tMembers: {}\n",
-        group.admin,
-        long_word(&group.state),
-        counts(group)
-    );
-    if let Some(note) = &group.disabled_by {
-        out += &note_line("Disabled", &note.actor, &note.since, note.reason.as_deref(), note.expires.as_deref());
-    }
-    if whole {
-        for (at, member) in group.members.iter().enumerate() {
-            out += &format!("\n{})\t{}", at + 1, member_lines(member, now));
-        }
-    }
-    out
-}
-
-fn counts(group: &ServiceGroupDto) -> String {
-    format!("{} (Total) {} (Up)", group.members.len(), group.up)
-}
-
-fn member_lines(member: &MemberDto, now: &str) -> String {
-    let server = member.server.as_deref().map_or_else(String::new, |s| format!("\tServer Name: {s}"));
-    let state = state_line(&member.state, member.drain.as_ref(), member.active);
-    let since = since_lines(&member.since, now).replace('\t', "\t\t");
-    format!("{} ({})\tState: {state}{server}\tWeight: {}\n{since}", member.name, member.address, member.weight)
 }
 
 pub(super) fn server(server: &ServerDto) -> String {

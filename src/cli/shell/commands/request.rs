@@ -68,6 +68,8 @@ pub(in crate::cli::shell) enum View {
     CsVserver,
     Scenario,
     Check,
+    /// Definitions of monitors.
+    Monitor,
     Switch,
     Datacenter,
     Zone,
