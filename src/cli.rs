@@ -50,6 +50,7 @@ pub fn run(command: Command) -> ExitCode {
         Command::Replay { state_dir } => rehearse::replay(&state_dir),
         Command::Explain { what: ExplainWhat::Dns(args) } => explain::dns(&args),
         Command::Explain { what: ExplainWhat::Request(args) } => explain::request(&args),
+        Command::Explain { what: ExplainWhat::Service(args) } => explain::service(&args),
         Command::Passwd => passwd::run(),
         Command::Token => absent("token", "use HTTP Basic with a user of [admin.user.NAME]"),
         Command::DemoBackend(args) => demo_backend(args),

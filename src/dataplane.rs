@@ -225,7 +225,15 @@ impl Shared {
         let now = self.now();
         if let Some(ejection) = live.outcome(now, outcome) {
             let seconds = ejection.until.since(now).as_secs();
-            tracing::warn!(service = &**service, seconds, times = ejection.times, "ejected: it failed real traffic");
+            let cause = tracing::field::display(ejection.cause);
+            tracing::warn!(service = &**service, cause, seconds, times = ejection.times, "ejected");
+            // For the journal. Lost only while the writer is far behind: the log and the metrics have it.
+            let _ = self.plane.observations.try_send(Observation::Ejected {
+                service: Name::clone(service),
+                cause: ejection.cause,
+                lasts: ejection.until.since(now),
+                times: ejection.times,
+            });
         }
     }
 

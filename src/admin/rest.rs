@@ -7,6 +7,7 @@ mod collections;
 mod config;
 mod connections;
 mod explain;
+mod explained;
 mod persistence;
 mod stats;
 mod whoami;

@@ -16,6 +16,7 @@
 
 use std::time::Duration;
 
+use crate::model::event::Failures;
 use crate::model::service::Passive;
 use crate::model::time::Tick;
 
@@ -52,6 +53,7 @@ pub struct Ejection {
     pub until: Tick,
     /// 1 for the first in a row.
     pub times: u32,
+    pub cause: Failures,
 }
 
 /// Whether the member that was ejected as number `rank` (from 0, the earliest first) of those that are out at the moment
@@ -103,12 +105,14 @@ impl Watch {
             }
         }
         let reached = |count: u32, limit: u32| limit > 0 && count >= limit;
-        if reached(self.connect_failures, passive.connect_failures)
-            || reached(self.server_errors, passive.server_errors)
-        {
-            return Some(self.eject(passive, now));
-        }
-        None
+        let cause = if reached(self.connect_failures, passive.connect_failures) {
+            Failures::Connects(self.connect_failures)
+        } else if reached(self.server_errors, passive.server_errors) {
+            Failures::Answers(self.server_errors)
+        } else {
+            return None;
+        };
+        Some(self.eject(passive, now, cause))
     }
 
     /// `Some` while it is out.
@@ -121,10 +125,10 @@ impl Watch {
         self.connect_failures > 0 || self.server_errors > 0
     }
 
-    fn eject(&mut self, passive: &Passive, now: Tick) -> Ejection {
+    fn eject(&mut self, passive: &Passive, now: Tick, cause: Failures) -> Ejection {
         let again = |last: &Ejection| now.since(last.until) < last.until.since(last.since);
         let times = self.last.filter(again).map_or(1, |last| last.times.saturating_add(1));
-        let ejection = Ejection { since: now, until: now + passive.eject_time * times.min(TIMES_MAX), times };
+        let ejection = Ejection { since: now, until: now + passive.eject_time * times.min(TIMES_MAX), times, cause };
         *self = Watch { last: Some(ejection), ..Watch::default() };
         ejection
     }
@@ -160,6 +164,7 @@ mod tests {
         assert_eq!(watch.take(&passive, at(2), Outcome::ConnectFailed), None);
         let out = watch.take(&passive, at(2), Outcome::ConnectFailed).unwrap();
         assert_eq!((out.since, out.until, out.times), (at(2), at(32), 1));
+        assert_eq!(out.cause, Failures::Connects(3));
         assert!(watch.ejected(at(31)).is_some() && watch.ejected(at(32)).is_none());
     }
 
@@ -168,7 +173,7 @@ mod tests {
         let (mut watch, passive) = (Watch::default(), passive(0, 2));
         assert_eq!(watch.take(&passive, at(0), answered(502)), None);
         assert_eq!(watch.take(&passive, at(0), Outcome::Connected), None);
-        assert!(watch.take(&passive, at(0), answered(500)).is_some());
+        assert_eq!(watch.take(&passive, at(0), answered(500)).map(|e| e.cause), Some(Failures::Answers(2)));
         let mut watch = Watch::default();
         assert_eq!(watch.take(&passive, at(0), answered(502)), None);
         assert_eq!(watch.take(&passive, at(0), answered(404)), None);

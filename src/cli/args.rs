@@ -144,6 +144,8 @@ pub enum ExplainWhat {
     Dns(ExplainDnsArgs),
     /// Why a request goes where it goes: rules, members, the one chosen. Asking counts and moves nothing.
     Request(ExplainRequestArgs),
+    /// Why a service gets new clients, or none: people, monitors, drains, passive health, each vserver.
+    Service(ExplainServiceArgs),
 }
 
 #[derive(Clone, Debug, Args)]
@@ -188,6 +190,17 @@ pub struct ExplainRequestArgs {
     /// The name of its TLS handshake.
     #[arg(long, value_name = "NAME")]
     pub server_name: Option<String>,
+    /// Print REST's JSON.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub target: Target,
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct ExplainServiceArgs {
+    /// The service, or GROUP/MEMBER.
+    pub name: String,
     /// Print REST's JSON.
     #[arg(long)]
     pub json: bool,

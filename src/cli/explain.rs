@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::args::{ExplainDnsArgs, ExplainRequestArgs};
+use super::args::{ExplainDnsArgs, ExplainRequestArgs, ExplainServiceArgs};
 use super::client::{Client, runtime};
 use super::{fail, say};
 use crate::admin::dto::path_segment;
@@ -45,6 +45,33 @@ pub(super) fn request(args: &ExplainRequestArgs) -> ExitCode {
         Err(error) => return fail(&format!("explain request: {error}")),
     }
     ExitCode::SUCCESS
+}
+
+pub(super) fn service(args: &ExplainServiceArgs) -> ExitCode {
+    let path = service_path(&args.name);
+    let answer = Client::find(&args.target)
+        .and_then(|client| Ok((client, runtime()?)))
+        .and_then(|(client, runtime)| runtime.block_on(client.get::<Value>(&path)).map_err(|e| e.to_string()));
+    match answer {
+        Ok(answer) if args.json => say(&format!("{answer:#}")),
+        Ok(answer) => say(service_told(&answer).trim_end()),
+        Err(error) => return fail(&format!("explain service: {error}")),
+    }
+    ExitCode::SUCCESS
+}
+
+pub(super) fn service_path(name: &str) -> String {
+    format!("/api/v1/explain/service?name={}", path_segment(name))
+}
+
+/// The state, then what has a say in it, a line each.
+pub(super) fn service_told(answer: &Value) -> String {
+    let text = |value: &Value, key: &str| value[key].as_str().unwrap_or_default().to_owned();
+    let mut out = format!("service {} is {}\n", text(answer, "service"), text(answer, "state"));
+    for one in answer["because"].as_array().into_iter().flatten() {
+        out += &format!("  {} {}: {}\n", text(one, "what"), text(one, "name"), text(one, "says"));
+    }
+    out
 }
 
 /// Rules with their terms, the verdict, the chain, the members, who serves.

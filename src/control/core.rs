@@ -246,7 +246,9 @@ impl Core {
             Input::Sampled(sampled) => self.sampled(now, &sampled),
             // The count in a hint may be old by now: the counter itself is read.
             Input::Observed(Observation::Active { service, .. }) => self.look_at_service(now, service),
-            Input::Observed(resolved @ Observation::Resolved { .. }) => self.step(now, Step::Observed(resolved)),
+            Input::Observed(observed @ (Observation::Resolved { .. } | Observation::Ejected { .. })) => {
+                self.step(now, Step::Observed(observed));
+            }
             Input::Request(request) => self.request(now, request),
             Input::Disk(report) => self.reported(now, report),
             Input::Config(outcome) => self.config_outcome(now, outcome),

@@ -115,4 +115,6 @@
 //! persistent clients still reach it. Of a vserver's members at most `max_ejected` percent (1..=100, default 50) are left
 //! out at once, those that failed first; one may always be, and the last never is. Where nobody else is left for a client
 //! an ejected member is tried after all. It is shown as `ejected` in REST (`passive`, `ejected_for`), in `show service`
-//! and in the metrics `bascule_service_ejected` and `bascule_service_ejections_total`; the log says when it happened.
+//! and in the metrics `bascule_service_ejected` and `bascule_service_ejections_total`. The journal (kind `ejected`) and the
+//! log say when it happened, why and until when, and so does `explain service NAME` in the shell and at
+//! `/api/v1/explain/service`, beside everything else that keeps new clients from a service.

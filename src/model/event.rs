@@ -33,14 +33,25 @@ pub enum Outcome {
     Void,
 }
 
+/// What made passive health eject a member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Failures {
+    /// So many in a row: connections refused, not answered, or reset before an answer.
+    Connects(u32),
+    /// So many in a row: answers 5xx.
+    Answers(u32),
+}
+
 /// What the data plane tells the engine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Observation {
     /// Transactions (HTTP) or connections (TCP) open on a service right now. Fed before a graceful disable, and while
     /// anything drains.
     Active { service: ServiceId, active: u32 },
     /// Whether the name of a service's server resolves (`false`: UNKNOWN). Fed when that changes.
     Resolved { service: ServiceId, resolved: bool },
+    /// Passive health has ejected a service, by name: the data plane may be a model behind. `times`: in a row.
+    Ejected { service: Name, cause: Failures, lasts: Duration, times: u32 },
 }
 
 /// Who did something, why, and until when.
@@ -139,6 +150,8 @@ pub enum Record {
     Attempt { scenario: Name, direction: Direction, attempt: u64, outcome: Name, detail: Name },
     /// Something a person should look at: both modes `on`, oscillation, …
     Warning { object: ObjectRef, text: Name },
+    /// Passive health keeps new clients from a service. `times`: 1 for the first in a row.
+    Ejected { service: Name, cause: Failures, until: Wall, times: u32 },
 }
 
 /// What an act changed.
@@ -256,6 +269,34 @@ impl fmt::Display for Change {
             Change::Forced(None) => f.write_str("no longer forced"),
             Change::Split(None) => f.write_str("split as configured"),
             Change::Split(Some(shares)) => write!(f, "split {}", shares_text(shares.iter().map(|(g, s)| (g, *s)))),
+        }
+    }
+}
+
+// === impl Failures ===
+
+impl Failures {
+    /// `connect_failures`, `server_errors`: the key of `passive` that counts them.
+    pub fn word(self) -> &'static str {
+        match self {
+            Failures::Connects(_) => "connect_failures",
+            Failures::Answers(_) => "server_errors",
+        }
+    }
+
+    pub fn count(self) -> u32 {
+        match self {
+            Failures::Connects(count) | Failures::Answers(count) => count,
+        }
+    }
+}
+
+/// `5 failed connects in a row`
+impl fmt::Display for Failures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failures::Connects(count) => write!(f, "{count} failed connects in a row"),
+            Failures::Answers(count) => write!(f, "{count} answers 5xx in a row"),
         }
     }
 }

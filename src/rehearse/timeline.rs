@@ -54,6 +54,7 @@ fn record_words(record: &Record, model: &Model) -> Option<String> {
             let direction = direction.word();
             format!("scenario {scenario} {direction} {outcome}: {detail} (attempt {attempt} of its guard)")
         }
+        Record::Ejected { service, cause, until, .. } => format!("service {service}: ejected until {until}, {cause}"),
         Record::Warning { object, text } => format!("warning: {}: {text}", shown(object)),
     })
 }

@@ -1,6 +1,7 @@
 //! Services and vservers through the engine: drains, chains, thresholds, and the traps between them.
 
-use bascule::model::event::{AdminIntent, AdminTarget, Outcome};
+use bascule::machine::Input;
+use bascule::model::event::{AdminIntent, AdminTarget, Failures, Observation, Outcome, Record};
 use bascule::model::state::{NewClients, ServiceState, VserverState, VserverView};
 
 use crate::rig::{Rig, secs};
@@ -255,4 +256,23 @@ action = {{ route = {{ vserver = \"api\" }} }}
     let target = AdminTarget::Vserver(id);
     rig.admin(AdminIntent::Disable { target, delay: None, graceful: false });
     assert_eq!(front(&rig).0, VserverState::OutOfService);
+}
+
+#[test]
+fn an_ejection_is_in_the_journal_and_changes_no_state() {
+    let mut rig = all_up(CHAIN);
+    rig.records();
+    let ejected = |service: &str| {
+        Input::Observed(Observation::Ejected {
+            service: service.into(),
+            cause: Failures::Connects(5),
+            lasts: secs(30),
+            times: 2,
+        })
+    };
+    rig.step(ejected("a"));
+    rig.step(ejected("nobody"));
+    let until = rig.now.wall + secs(30);
+    assert_eq!(rig.records(), [Record::Ejected { service: "a".into(), cause: Failures::Connects(5), until, times: 2 }]);
+    assert_eq!(rig.service("a"), ServiceState::Up);
 }

@@ -6,6 +6,8 @@ mod box_under_test;
 mod certificates;
 #[path = "whole/drains.rs"]
 mod drains;
+#[path = "whole/ejection.rs"]
+mod ejection;
 #[path = "whole/failover.rs"]
 mod failover;
 #[path = "whole/kills.rs"]

@@ -62,6 +62,8 @@ dto! {
         pub passive: Option<String>,
         /// Time left of the ejection, in whole seconds.
         pub ejected_for: Option<String>,
+        /// What it did: `5 failed connects in a row`.
+        pub ejected_because: Option<String>,
         /// Since start.
         pub ejections_total: u64,
         /// From clients, since start.
@@ -206,7 +208,8 @@ impl ServiceDto {
         let total = |f: fn(&crate::snapshot::live::ServiceLive) -> u64| live.map_or(0, |l| f(l));
         let address = entry.and_then(|e| e.address);
         let now = world.now.tick;
-        let ejected = live.and_then(|l| l.ejector.ejected(now)).map(|(_, until)| until.since(now));
+        let ejection = live.and_then(|l| l.ejector.ejection(now));
+        let ejected = ejection.map(|ejection| ejection.until.since(now));
         let resolved = address.is_some() || matches!(service.host, Host::Ip(_));
         ServiceDto {
             name: text(&service.name),
@@ -236,6 +239,7 @@ impl ServiceDto {
             connect_failures_total: total(|l| l.connect_failures_total.load(Relaxed)),
             passive: ejected.map(|_| text("ejected")),
             ejected_for: ejected.map(|left| format!("{}s", left.as_secs())),
+            ejected_because: ejection.map(|ejection| ejection.cause.to_string()),
             ejections_total: total(|l| l.ejector.ejections_total.load(Relaxed)),
             bytes_in_total: total(|l| l.bytes_in_total.load(Relaxed)),
             bytes_out_total: total(|l| l.bytes_out_total.load(Relaxed)),

@@ -198,6 +198,13 @@ fn describe(record: &Record) -> (Option<ObjectRef>, Value) {
             });
             (Some(ObjectRef::new(Kind::Scenario, scenario.clone())), what)
         }
+        Record::Ejected { service, cause, until, times } => {
+            let what = json!({
+                "type": "ejected", "cause": cause.word(), "count": cause.count(), "until": until.to_string(),
+                "times": times,
+            });
+            (Some(ObjectRef::new(Kind::Service, service.clone())), what)
+        }
         Record::Warning { object, text } => (Some(object.clone()), json!({ "type": "warning", "text": &**text })),
     }
 }

@@ -76,6 +76,9 @@ dto! {
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![
+        Route::get("/api/v1/explain/service", "Why a service gets new clients, or none", super::explained::service)
+            .query(super::explained::SERVICE)
+            .answers::<super::explained::ServiceExplanationDto>(),
         Route::get("/api/v1/explain/dns", "Why a query is answered as it is", dns)
             .query(QUERY)
             .answers::<ExplanationDto>(),

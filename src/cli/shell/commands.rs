@@ -83,6 +83,9 @@ pub(super) const COMMANDS: &[Command] = &[
     one(&["kill", "service"], "kill service <name>", Some(View::Service), |a| kick("services", a)),
     one(&["kill", "serviceGroup"], "kill serviceGroup <name>", Some(View::Group), |a| kick("service-groups", a)),
     one(&["kill", "server"], "kill server <name>", Some(View::Server), |a| kick("servers", a)),
+    one(&["explain", "service"], "explain service <name>", Some(View::Service), |a| {
+        Ok(Request::ExplainService(first(a)))
+    }),
     plain(&["show", "status"], "show status", |_| Ok(Request::Status)),
     plain(&["show", "ns", "runningConfig"], "show ns runningConfig", |_| Ok(Request::RunningConfig)),
     plain(&["show", "ns", "version"], "show ns version", |_| Ok(Request::Version)),

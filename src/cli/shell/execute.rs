@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::super::client::{Client, Failure};
+use super::super::explain::{service_path, service_told};
 use super::commands::{COMMANDS, Command, Request, View};
 use super::grammar::starts_with;
 use super::show;
@@ -54,6 +55,10 @@ pub(super) async fn execute(client: &Client, request: Request) -> Result<Answer,
             let notes = json["notes"].as_array().into_iter().flatten();
             let warnings = notes.filter_map(|note| note.as_str().map(str::to_owned)).collect();
             Ok(Answer { text, json, warnings })
+        }
+        Request::ExplainService(name) => {
+            let json = client.call(Method::GET, &service_path(&name), None).await?;
+            Ok(Answer { text: service_told(&json), json, warnings: Vec::new() })
         }
         Request::Delete(path) => {
             let json = client.call(Method::DELETE, &format!("/api/v1/{path}"), None).await?;

@@ -46,8 +46,9 @@ pub(super) fn service(service: &ServiceDto, now: &str, whole: bool) -> String {
         out += &format!("\tForced: {}\tWithout the force: {}\n", forced.to_uppercase(), long_word(&service.real));
     }
     if let (Some(passive), Some(left)) = (&service.passive, &service.ejected_for) {
+        let why = service.ejected_because.as_deref().map(|why| format!(" ({why})")).unwrap_or_default();
         out += &format!(
-            "\tPassive Health: {} for {left}\tEjections: {}\n",
+            "\tPassive Health: {} for {left}{why}\tEjections: {}\n",
             passive.to_uppercase(),
             service.ejections_total
         );
@@ -274,7 +275,7 @@ mod tests {
             "disabled_by": {
                 "actor": "admin:local", "since": "2026-11-29T22:50:17Z", "reason": "patch", "expires": null,
             },
-            "forced_by": null, "requests_total": 0, "connect_failures_total": 0, "passive": null, "ejected_for": null, "ejections_total": 0, "bytes_in_total": 0,
+            "forced_by": null, "requests_total": 0, "connect_failures_total": 0, "passive": null, "ejected_for": null, "ejected_because": null, "ejections_total": 0, "bytes_in_total": 0,
             "bytes_out_total": 0, "times": [],
         }))
         .unwrap();

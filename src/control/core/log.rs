@@ -33,6 +33,8 @@ pub(super) fn write(record: &Record, engine: &Engine) {
             let direction = direction.word();
             tracing::info!(attempt, %detail, "scenario {scenario}: guard to {direction} {outcome}");
         }
+        // The data plane has said so.
+        Record::Ejected { .. } => {}
         Record::Warning { object, text } => tracing::warn!("{object}: {text}"),
     }
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::model::balancing::Shares;
 use crate::model::condition::Truth;
 use crate::model::event::{
-    Act, BoardRecord, Cause, Change, GuardOutcome, Record, Transition, TransitionGroup, TransitionTrigger,
+    Act, BoardRecord, Cause, Change, Failures, GuardOutcome, Record, Transition, TransitionGroup, TransitionTrigger,
 };
 use crate::model::id::{Kind, Name, ObjectRef};
 use crate::model::scenario::{Direction, Mode};
@@ -28,6 +28,7 @@ pub fn kind(record: &Record) -> &'static str {
         Record::Board(_) => "board",
         Record::Attempt { .. } => "attempt",
         Record::Warning { .. } => "warning",
+        Record::Ejected { .. } => "ejected",
     }
 }
 
@@ -40,6 +41,7 @@ pub fn object(record: &Record) -> Name {
         | Record::Ended { object, .. }
         | Record::State { object, .. }
         | Record::Warning { object, .. } => object.to_string().into(),
+        Record::Ejected { service, .. } => ObjectRef::new(Kind::Service, Name::clone(service)).to_string().into(),
         Record::Board(_) => "".into(),
     }
 }
@@ -71,6 +73,10 @@ pub fn encode(record: &Record) -> Value {
             "detail": detail,
         }),
         Record::Warning { object, text } => json!({ "object": encode_object(object), "text": text }),
+        Record::Ejected { service, cause, until, times } => json!({
+            "service": service, "cause": cause.word(), "count": cause.count(), "until": wall_text(*until),
+            "times": times,
+        }),
     }
 }
 
@@ -107,6 +113,15 @@ pub fn decode(kind: &str, body: &Value) -> Result<Option<Record>, Unreadable> {
             detail: v.name("detail")?,
         },
         "warning" => Record::Warning { object: decode_object(v.get("object")?)?, text: v.name("text")? },
+        "ejected" => {
+            let count = v.u32("count")?;
+            let cause = match v.str("cause")? {
+                "connect_failures" => Failures::Connects(count),
+                "server_errors" => Failures::Answers(count),
+                other => return Err(format!("`{other}` ejects nobody")),
+            };
+            Record::Ejected { service: v.name("service")?, cause, until: v.wall("until")?, times: v.u32("times")? }
+        }
         _ => return Ok(None),
     }))
 }
@@ -305,6 +320,10 @@ impl<'a> Reader<'a> {
 
     pub fn u64(&self, key: &str) -> Result<u64, Unreadable> {
         self.get(key)?.as_u64().ok_or_else(|| format!("`{key}` is not a whole number"))
+    }
+
+    pub fn u32(&self, key: &str) -> Result<u32, Unreadable> {
+        u32::try_from(self.u64(key)?).map_err(|_| format!("`{key}` is too large"))
     }
 
     pub fn bool(&self, key: &str) -> Result<bool, Unreadable> {

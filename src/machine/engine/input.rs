@@ -24,7 +24,7 @@ impl Engine {
             Input::Adopt(model) => self.adopt(model, effects),
             Input::Verdict { check, verdict } => self.verdict(check, &verdict, effects),
             Input::Admin { act, intent } => self.act(act, intent, effects),
-            Input::Observed(observation) => self.observed(observation),
+            Input::Observed(observation) => self.observed(observation, effects),
             Input::Guard(result) => self.guard(&result, effects),
             Input::Board(record) => self.row_from_journal(&record),
             Input::Wake => {}
@@ -114,8 +114,15 @@ impl Engine {
         }
     }
 
-    fn observed(&mut self, observation: Observation) {
+    fn observed(&mut self, observation: Observation, effects: &mut Vec<Effect>) {
         match observation {
+            Observation::Ejected { service, cause, lasts, times } => {
+                // One that the configuration no longer has is nobody's concern.
+                if self.model().service_id(&service).is_some() {
+                    let until = self.now.wall + lasts;
+                    effects.push(Effect::Record(Record::Ejected { service, cause, until, times }));
+                }
+            }
             Observation::Active { service, active } => {
                 self.services[service.index()].machine.set_active(active);
                 self.dirty.services.insert(service);

@@ -183,6 +183,11 @@ impl Ejector {
         ejection
     }
 
+    /// The same with its cause; takes a lock.
+    pub fn ejection(&self, now: Tick) -> Option<Ejection> {
+        self.ejected(now).and_then(|_| self.watch.lock().1.ejected(now))
+    }
+
     /// Since and until when, while it is out.
     pub fn ejected(&self, now: Tick) -> Option<(Tick, Tick)> {
         let until = Tick(self.until.load(Ordering::Acquire));

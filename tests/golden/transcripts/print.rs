@@ -32,6 +32,9 @@ pub fn record(record: &Record) -> Option<String> {
         Record::Attempt { scenario, direction, attempt, outcome, detail } => {
             format!("scenario {scenario}: guard of {} #{attempt}: {outcome} ({detail})", direction.word())
         }
+        Record::Ejected { service, cause, until, .. } => {
+            format!("service {service}: ejected until {}, {cause}", at(*until))
+        }
         Record::Warning { object, text } => format!("{object}: warning: {text}"),
     })
 }

@@ -24,6 +24,8 @@ pub(in crate::cli::shell) enum Request {
         clear: bool,
         query: Vec<(&'static str, String)>,
     },
+    /// Why a service gets new clients, or none.
+    ExplainService(String),
     /// DELETE below `/api/v1`.
     Delete(String),
     /// `disable serviceGroup G SERVER PORT`: the member is looked up first.

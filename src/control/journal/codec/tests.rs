@@ -119,6 +119,10 @@ fn records() -> impl Strategy<Value = Record> {
             }
         ),
         (objects(), names()).prop_map(|(object, text)| Record::Warning { object, text }),
+        (names(), any::<(bool, u32, u32)>(), walls()).prop_map(|(service, (connects, count, times), until)| {
+            let cause = if connects { Failures::Connects(count) } else { Failures::Answers(count) };
+            Record::Ejected { service, cause, until, times }
+        }),
     ]
 }
 
