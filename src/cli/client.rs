@@ -16,6 +16,8 @@ pub const SOCKET_NAME: &str = "bascule.sock";
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Of one call; no command of this program waits for a drain.
 const CALL_TIMEOUT: Duration = Duration::from_secs(60);
+/// Of a call that waits for a drain: a little longer than the appliance lets anybody wait.
+const WAIT_TIMEOUT: Duration = Duration::from_secs(3_660);
 /// Of an answer; the largest is a configuration.
 const ANSWER_MAX: usize = 256 << 20;
 
@@ -114,6 +116,9 @@ impl Client {
         let mut request = self.request(method, path);
         if let Some(body) = body {
             request = request.json(body);
+            if body.get("wait").is_some() {
+                request = request.timeout(WAIT_TIMEOUT);
+            }
         }
         let text = self.send(request).await?;
         serde_json::from_str(&text).map_err(|error| self.unreachable(format!("the answer is not JSON: {error}")))

@@ -105,7 +105,12 @@ fn disable(
     let services = services_of(world.model, target);
     let mut warnings = last_members(world, &services, delay.is_some(), graceful);
     if graceful && delay.is_none() {
-        warnings.extend(endless_cookies(world.model, &services));
+        warnings.extend(endless_cookies(world.model, &services).map(|name| {
+            format!(
+                "vserver {name} sets session cookies, which never end by themselves: their clients go on being served \
+                 while this drains; give a delay as well"
+            )
+        }));
     }
     Ok(Prepared { act, intent: AdminIntent::Disable { target, delay, graceful }, services, warnings })
 }
@@ -188,7 +193,8 @@ fn usable_backup<'a>(world: Against<'a>, vserver: VserverId) -> Option<&'a Name>
     world.model.backup_chain(vserver).find(serves).map(|v| &world.model.vserver(v).name)
 }
 
-fn endless_cookies(model: &Model, services: &[ServiceId]) -> Vec<String> {
+/// Vservers whose session cookies lead clients to one of these services for as long as it drains.
+pub fn endless_cookies<'a>(model: &'a Model, services: &'a [ServiceId]) -> impl Iterator<Item = &'a Name> {
     let endless = model.vservers.iter().filter(|vserver| {
         let session_cookie = vserver
             .persistence
@@ -196,15 +202,7 @@ fn endless_cookies(model: &Model, services: &[ServiceId]) -> Vec<String> {
             .is_some_and(|p| matches!(p.kind, PersistenceKind::CookieInsert { .. }) && p.timeout.is_zero());
         session_cookie && vserver.trofs_persistence && vserver.members.iter().any(|m| services.contains(&m.service))
     });
-    endless
-        .map(|vserver| {
-            format!(
-                "vserver {} sets session cookies, which never end by themselves: their clients go on being served \
-                 while this drains; give a delay as well",
-                vserver.name
-            )
-        })
-        .collect()
+    endless.map(|vserver| &vserver.name)
 }
 
 fn set_modes(

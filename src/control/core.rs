@@ -19,6 +19,7 @@ mod configuration;
 mod durable;
 mod foresight;
 mod guard;
+mod left;
 mod log;
 mod names;
 mod probing;

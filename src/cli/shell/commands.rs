@@ -25,7 +25,7 @@ pub(super) struct Command {
     pub build: fn(&Arguments) -> Result<Request, String>,
 }
 
-const DISABLE: &[&str] = &["graceFul", "delay", "reason", "expires"];
+const DISABLE: &[&str] = &["graceFul", "delay", "wait", "reason", "expires"];
 
 pub(super) const COMMANDS: &[Command] = &[
     show(&["show", "service"], "show service [<name>]", View::Service),
@@ -102,7 +102,8 @@ pub(super) const COMMANDS: &[Command] = &[
         least: 1,
         most: 2,
         options: DISABLE,
-        usage: "disable service <name> [<delay>] [-graceFul (YES|NO)] [-reason <text>] [-expires <time>]",
+        usage: "disable service <name> [<delay>] [-graceFul (YES|NO)] [-wait [<time>]] [-reason <text>] \
+                [-expires <time>]",
         names: Some(View::Service),
         build: |arguments| disable("services", arguments),
     },
@@ -111,7 +112,8 @@ pub(super) const COMMANDS: &[Command] = &[
         least: 1,
         most: 2,
         options: DISABLE,
-        usage: "disable server <name> [<delay>] [-graceFul (YES|NO)] [-reason <text>] [-expires <time>]",
+        usage: "disable server <name> [<delay>] [-graceFul (YES|NO)] [-wait [<time>]] [-reason <text>] \
+                [-expires <time>]",
         names: Some(View::Server),
         build: |arguments| disable("servers", arguments),
     },
@@ -121,7 +123,7 @@ pub(super) const COMMANDS: &[Command] = &[
         most: 3,
         options: DISABLE,
         usage: "disable serviceGroup <name> [<member> | <server> <port>] [-delay <seconds>] [-graceFul (YES|NO)] \
-                [-reason <text>] [-expires <time>]",
+                [-wait [<time>]] [-reason <text>] [-expires <time>]",
         names: Some(View::Group),
         build: |arguments| group("disable", arguments, disable_body(arguments, None)?),
     },

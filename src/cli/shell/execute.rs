@@ -169,7 +169,9 @@ fn items<T: DeserializeOwned>(json: &Value) -> Result<Vec<T>, Refused> {
 async fn act(client: &Client, method: Method, path: &str, body: &Value) -> Result<Answer, Refused> {
     let json = client.call(method, &format!("/api/v1/{path}"), Some(body)).await?;
     let warnings = json.get("warnings").and_then(Value::as_array).into_iter().flatten();
-    let warnings = warnings.filter_map(Value::as_str).map(str::to_owned).collect();
+    let mut warnings: Vec<String> = warnings.filter_map(Value::as_str).map(str::to_owned).collect();
+    let left = json.get("still_draining").and_then(Value::as_array).into_iter().flatten();
+    warnings.extend(left.filter_map(Value::as_str).map(|line| format!("still draining: {line}")));
     // Of a dry run.
     let changes = json.get("changes").and_then(Value::as_array).into_iter().flatten();
     let text = changes.filter_map(Value::as_str).map(|line| format!("\twould change {line}\n")).collect();

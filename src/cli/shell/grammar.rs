@@ -144,6 +144,11 @@ impl Arguments {
         }
     }
 
+    /// `Some` where the option is given; a value may follow it.
+    pub fn with_or_without_value(&self, name: &str) -> Option<Option<&str>> {
+        self.options.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_deref())
+    }
+
     /// `YES` or `NO`; an option without a value means YES.
     pub fn yes_no(&self, name: &str) -> Result<Option<bool>, String> {
         match self.options.iter().find(|(known, _)| *known == name) {

@@ -296,20 +296,6 @@ impl Core {
         }
     }
 
-    /// A line for each service that is not out yet.
-    fn still_draining(&mut self, services: &[Name]) -> Vec<String> {
-        let mut lines = Vec::new();
-        for name in services {
-            let Some(id) = self.engine.model().service_id(name) else { continue };
-            let state = self.engine.view().services[id.index()].state;
-            if state.is_draining() {
-                let active = self.active(id);
-                lines.push(format!("{name}: {} with {active} open", state.word()));
-            }
-        }
-        lines
-    }
-
     /// Gives an answer out; successes carry the generation that shows them.
     pub(super) fn answer(&mut self, to: Reply, result: Result<Done, Refusal>, after_listeners_of: Option<u64>) {
         let result = result.map(|mut done| {

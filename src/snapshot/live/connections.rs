@@ -4,7 +4,7 @@
 //! with a lock each, held for a hash of one number; what the data path does for a request touches the entry alone.
 
 use std::collections::HashMap;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::task::{Context, Poll, Waker};
@@ -95,6 +95,19 @@ impl Connections {
         }
         all.sort_unstable_by_key(|connection| connection.id);
         all
+    }
+
+    /// Clients whose work `service` has now, each with how many connections; those with the most first.
+    pub fn clients_of(&self, service: &str) -> Vec<(IpAddr, usize)> {
+        let mut clients: HashMap<IpAddr, usize> = HashMap::new();
+        for connection in self.list().iter().filter(|connection| !connection.is_idle()) {
+            if connection.member().is_some_and(|member| *member.service == *service) {
+                *clients.entry(connection.client().ip().to_canonical()).or_default() += 1;
+            }
+        }
+        let mut clients: Vec<_> = clients.into_iter().collect();
+        clients.sort_unstable_by_key(|&(ip, count)| (std::cmp::Reverse(count), ip));
+        clients
     }
 
     fn part(&self, id: u64) -> &Mutex<HashMap<u64, Weak<Connection>>> {

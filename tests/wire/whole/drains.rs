@@ -212,3 +212,36 @@ fn cookie_of(box_: &Box, service: &str) -> String {
     }
     panic!("round robin never chose {service}");
 }
+
+#[test]
+fn waiting_in_the_shell_says_who_is_left_and_which_cookies_never_end() {
+    let (a, b) = (Backend::start("a"), Backend::start("b"));
+    let endless = config(&a, &b, "").replace("timeout = \"2m\"", "timeout = \"0s\"");
+    let box_ = Box::start(&endless);
+    for service in ["a", "b"] {
+        box_.expect_service(service, "UP", SECOND * 5);
+    }
+    let (vip, cookie) = (box_.vip("web"), cookie_of(&box_, "a"));
+    let slow = || {
+        let cookie = cookie.clone();
+        std::thread::spawn(move || http(vip, "GET", "/slow?ms=3000", "", &[("Cookie", &cookie)]))
+    };
+    let clients = [slow(), slow()];
+    within(SECOND * 2, "both are under way", || box_.get("/services/a")["active"] == 2);
+    let state = box_.path("state").display().to_string();
+    let disable = |wait: &str| {
+        let line = format!("disable service a -graceFul YES -wait {wait}");
+        box_.run(&["shell", "--state", &state, "-c", &line])
+    };
+    let (code, told) = disable("200ms");
+    assert_eq!(code, 0, "{told}");
+    let left = "still draining: a: TROFS with 2 open, of 1 client: 127.0.0.1 (2); \
+                session cookies of vserver web never end by themselves";
+    assert!(told.contains(left), "{told}");
+    let (_, told) = disable("20s");
+    assert!(!told.contains("still draining"), "it is out: {told}");
+    assert_eq!(box_.service_state("a"), "OFS");
+    for client in clients {
+        assert_eq!(client.join().expect("it lives").expect("an answer").status, 200);
+    }
+}

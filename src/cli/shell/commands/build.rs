@@ -60,6 +60,10 @@ pub(super) fn disable_body(arguments: &Arguments, positional: Option<&str>) -> R
     if let Some(graceful) = arguments.yes_no("graceFul")? {
         body.insert("graceful".into(), graceful.into());
     }
+    if let Some(longest) = arguments.with_or_without_value("wait") {
+        let wait = longest.map_or(Ok(Value::Bool(true)), delay_value)?;
+        body.insert("wait".into(), wait);
+    }
     Ok(Value::Object(body))
 }
 
@@ -202,6 +206,8 @@ mod tests {
             "service-groups/spare/disable",
             json!({"delay": "30", "graceful": true}),
         );
+        acts("disable service web1 30 -wait", "services/web1/disable", json!({"delay": "30", "wait": true}));
+        acts("disable server app1 -grace -wait 2m", "servers/app1/disable", json!({"graceful": true, "wait": "2m"}));
         assert!(parse("disable service web1 soon").unwrap_err().starts_with("Invalid value"));
     }
 
