@@ -48,8 +48,10 @@
 //! A client that finds every member at its limit waits, first come, first served. A place that becomes free is given to
 //! the first who could use it, and only that one is woken; nobody who comes later takes it. Where a member comes up or a
 //! limit is raised, those who wait are let in one after the other. A queue that is full, and a wait that is too long, are
-//! 503 (`queue_full`, `queue_timeout` in log and metrics), without HTTP a reset. A connection that is reset leaves the
-//! queue. Waiting does not spill: only `spillover` sends clients to the backup.
+//! 503 (`queue_full`, `queue_timeout` in log and metrics), without HTTP a reset. Who leaves while it
+//! waits is out of the queue at once (`client/queue/client_gone`): a connection that is reset, with HTTP also one
+//! that the client has closed on its side, since nobody who still wants the answer does that, and a stream of HTTP/2 that
+//! was reset. Of an upgrade and of what else the second engine carries over HTTP/1.1 it shows when its turn comes. Waiting does not spill: only `spillover` sends clients to the backup.
 //!
 //! ## Spillover
 //!

@@ -35,6 +35,11 @@
 //!
 //! A session cookie (persistence with time-out 0) never ends by itself: give such a drain a delay.
 //!
+//! `disable service N 30 -wait` in the shell (`wait` in the REST interface; with a time: at most so long) answers when the
+//! service is out. Where it is not by then the answer says who is left: how much is open, of how many clients, the
+//! addresses with the most, and which vservers' session cookies never end by themselves. `show ns connectiontable` lists
+//! every one, `kill service` ends them.
+//!
 //! ## Vservers
 //!
 //! UP while a member is UP or TROFS (and `health_threshold` is met); DOWN otherwise, with nothing bound, or with the

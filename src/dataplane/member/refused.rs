@@ -34,6 +34,11 @@ impl Refused {
         Refused { ending: Ending::new(Who::Appliance, Phase::Queue, reason), answer: Answer::Unavailable }
     }
 
+    /// The client left while it waited: there is nobody to be told.
+    pub fn left() -> Refused {
+        Refused { ending: Ending::new(Who::Client, Phase::Queue, Reason::ClientGone), answer: Answer::Unavailable }
+    }
+
     /// 302 to the vserver's `redirect_url`.
     pub(super) fn redirect(url: &Name) -> Refused {
         let ending = Ending::new(Who::Appliance, Phase::Queue, Reason::Redirected);

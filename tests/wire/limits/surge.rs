@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use bascule::model::ending::{Ending, Phase, Reason, Who};
 use bascule::model::limit::{ClientKey, ClientLimit, Surge};
 use bascule::model::service::Protocol::{Http, Tcp};
 use bascule::model::state::ServiceState;
@@ -125,4 +126,37 @@ async fn a_client_has_so_many_connections_and_more_are_reset() {
     drop(first);
     eventually("the place is free", || world.active("a") == 0).await;
     assert_eq!(first_byte(&mut connect(world.vip("db")).await).await, Some('a'));
+}
+
+#[tokio::test]
+async fn an_http_client_that_leaves_while_it_waits_is_noticed_at_once_however_it_leaves() {
+    for (reset, body) in [(true, ""), (false, ""), (false, "unread")] {
+        let held = held("a").await;
+        let plan = Plan::default().service("a", Http, held.server.at).with_service(|s| s.settings.max_client = 1);
+        let world = World::start(plan.vserver("web", Http, &["a"])).await;
+        let web = live(&world, "web");
+        let mut first = ask(&world, "web", "/first").await;
+        eventually("it is served", || world.active("a") == 1).await;
+        let mut leaves = connect(world.vip("web")).await;
+        let request = format!("POST /leaves HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{body}");
+        leaves.write_all(request.as_bytes()).await.unwrap();
+        eventually("it waits", || web.surge.depth() == 1).await;
+        let mut stays = ask(&world, "web", "/stays").await;
+        eventually("both wait", || web.surge.depth() == 2).await;
+        if reset {
+            socket2::SockRef::from(&leaves).set_linger(Some(Duration::ZERO)).unwrap();
+        }
+        drop(leaves);
+        eventually("it has left", || web.surge.depth() == 1).await;
+        let gone = Ending::new(Who::Client, Phase::Queue, Reason::ClientGone);
+        assert!(web.endings.counts().contains(&(gone, 1)), "{:?}", web.endings.counts());
+        held.gate.add_permits(2);
+        assert_eq!(body_of(&mut first).await, "a");
+        assert_eq!(body_of(&mut stays).await, "a", "its place is the next one's");
+        assert!(!held.server.seen().contains("/leaves"), "no server was asked");
+    }
+}
+
+async fn body_of(client: &mut tokio::net::TcpStream) -> String {
+    body(&read_all(client).await).to_owned()
 }

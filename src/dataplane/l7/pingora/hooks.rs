@@ -91,7 +91,7 @@ impl ProxyHttp for Hooks {
         ctx.step(Exchange::head);
         live.retry.request(link.shared.now());
         let admitted = {
-            let value = values(session, &link);
+            let value = values(session.req_header(), &link);
             admit(&snapshot, vserver, &wanted(&link, &value, None, &[]))
         };
         match admitted {

@@ -192,10 +192,7 @@ impl<S: Transport> Client<S> {
 
     /// What ends the wait, where nothing else does.
     pub fn poll_stop(&mut self, cx: &mut Context<'_>) -> Poll<Stop> {
-        if self.signals.poll_cut(&self.info.conn.entry, cx) {
-            return Poll::Ready(Stop::Cut);
-        }
-        if self.timer.is_over(cx) { Poll::Ready(Stop::TimedOut) } else { Poll::Pending }
+        poll_stop(&mut self.signals, &mut self.timer, &self.info, cx)
     }
 
     /// Writes all of it. False where the client did not take it.
@@ -215,4 +212,17 @@ impl<S: Transport> Client<S> {
         });
         sent.await
     }
+}
+
+/// [`Client::poll_stop`] of one whose stream is looked at meanwhile.
+pub(super) fn poll_stop(
+    signals: &mut Signals,
+    timer: &mut Timer,
+    info: &ClientInfo,
+    cx: &mut Context<'_>,
+) -> Poll<Stop> {
+    if signals.poll_cut(&info.conn.entry, cx) {
+        return Poll::Ready(Stop::Cut);
+    }
+    if timer.is_over(cx) { Poll::Ready(Stop::TimedOut) } else { Poll::Pending }
 }

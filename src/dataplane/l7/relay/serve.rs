@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering;
 use std::task::Poll;
 
 use super::buffer::Buffer;
-use super::client::{Client, Stop};
+use super::client::{Client, poll_stop};
 use super::outset::{Outset, outset};
 use super::pool::Definition;
 use super::request::{Request, respond};
@@ -22,7 +22,7 @@ use super::tries::{Failed, Remedy, Tries};
 use super::write::Keep;
 use super::{End, Relay};
 use crate::dataplane::Shared;
-use crate::dataplane::conn::{ClientInfo, Transport};
+use crate::dataplane::conn::{ClientInfo, Transport, gone};
 use crate::dataplane::connect::connect;
 use crate::dataplane::ended::Exchange;
 use crate::dataplane::l7::pages::Page;
@@ -41,6 +41,13 @@ enum Judged {
     Balance(Admitted, Option<Routed>),
     Page(Page, Ending),
     Reset(Ending),
+}
+
+/// Why nobody waits for a member any more.
+enum Left {
+    /// The client.
+    Gone,
+    Stopped,
 }
 
 /// What goes from member to member.
@@ -80,8 +87,12 @@ pub(super) async fn serve<S: Transport>(
                 live.refused_total.fetch_add(1, Ordering::Relaxed);
                 return nobody(client, &request, &refused, &tries, story).await;
             }
+            Err(Left::Gone) => {
+                story.end(Who::Client, Reason::ClientGone, 0);
+                return Some(End::Close);
+            }
             // The story ends for what the connection was cut for.
-            Err(_) => return Some(End::Reset),
+            Err(Left::Stopped) => return Some(End::Reset),
         };
         story.chosen(&acquired);
         let mut trip = Trip { request: &mut request, routed: routed.as_mut(), story: &mut story, fresh: tries.fresh };
@@ -157,14 +168,15 @@ fn judge<S>(
     }
 }
 
-/// Finds a member. Waits where all are at their limit.
+/// Finds a member. Waits where all are at their limit, and as long as the client does: one that ends its sending side
+/// meanwhile, which a client that waits for an answer seldom does, has left.
 async fn choose<S: Transport>(
     client: &mut Client<S>,
     request: &Request,
     routed: Option<&Routed>,
     snapshot: Arc<Snapshot>,
     tried: &[Name],
-) -> Result<Result<Acquired, Refused>, Stop> {
+) -> Result<Result<Acquired, Refused>, Left> {
     // Apart from the client while it is looked at.
     let input = client.input.take();
     let chosen = {
@@ -175,11 +187,28 @@ async fn choose<S: Transport>(
         let wanted = wanted(&info, &shared, &value, routed, tried);
         let mut acquired = std::pin::pin!(acquire(&shared.plane, snapshot, &vserver, &wanted));
         client.timer.set(None);
-        std::future::poll_fn(|cx| match acquired.as_mut().poll(cx) {
-            Poll::Ready(acquired) => Poll::Ready(Ok(acquired)),
-            Poll::Pending => client.poll_stop(cx).map(Err),
-        })
-        .await
+        // Most need not wait.
+        let at_once = std::future::poll_fn(|cx| match acquired.as_mut().poll(cx) {
+            Poll::Ready(acquired) => Poll::Ready(Some(acquired)),
+            Poll::Pending => Poll::Ready(None),
+        });
+        match at_once.await {
+            Some(acquired) => Ok(acquired),
+            None => {
+                let Client { stream, signals, timer, .. } = &mut *client;
+                let mut gone = std::pin::pin!(gone(stream.socket(), true));
+                std::future::poll_fn(|cx| {
+                    if let Poll::Ready(acquired) = acquired.as_mut().poll(cx) {
+                        return Poll::Ready(Ok(acquired));
+                    }
+                    if gone.as_mut().poll(cx).is_ready() {
+                        return Poll::Ready(Err(Left::Gone));
+                    }
+                    poll_stop(signals, timer, &info, cx).map(|_| Err(Left::Stopped))
+                })
+                .await
+            }
+        }
     };
     client.input = input;
     chosen

@@ -149,6 +149,29 @@ async fn a_client_that_owes_a_body_and_sends_nothing_is_reset() {
 }
 
 #[tokio::test]
+async fn a_stream_that_is_given_up_or_whose_connection_ends_leaves_the_queue_at_once() {
+    let (server, gate) = held().await;
+    let plan = Plan::default().service("a", Http, server.at).with_service(|s| s.settings.max_client = 1);
+    let world = World::start(plan.vserver("web", Http, &["a"]).with(|v| v.http2 = true)).await;
+    let surge = |world: &World| world.cell.load_full().vservers[0].live.surge.depth();
+    let client = Client::connect(world.vip("web")).await;
+    let (first, _) = client.open(request("GET", "/").body(()).unwrap(), true).await;
+    eventually("it is asked", || world.active("a") == 1).await;
+    let mut raw = Raw::connect(world.vip("web")).await;
+    raw.headers(1, true, raw::GET).await;
+    raw.headers(3, true, raw::GET).await;
+    eventually("both wait", || surge(&world) == 2).await;
+    raw.frame(raw::RST_STREAM, 0, 1, &[0, 0, 0, 8]).await;
+    eventually("one has left", || surge(&world) == 1).await;
+    drop(raw);
+    eventually("the other has left", || surge(&world) == 0).await;
+    ended(&world, "client/queue/client_gone").await;
+    gate.add_permits(2);
+    assert_eq!(answer_of(first).await.unwrap().text(), "a");
+    assert_eq!(client.get("/").await.text(), "a", "its place is free");
+}
+
+#[tokio::test]
 async fn a_reset_by_the_client_ends_the_work_of_its_stream() {
     let (server, _gate) = held().await;
     let world = World::start(one(&server)).await;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pingora_error::{Error, ErrorType};
+use pingora_http::RequestHeader;
 use pingora_proxy::Session;
 
 use super::answer::Told;
@@ -87,15 +88,27 @@ impl Ctx {
         self.link.clone().ok_or_else(|| Error::explain(ErrorType::InternalError, "a connection without a link"))
     }
 
-    /// Chooses a member.
-    pub async fn choose(&mut self, link: &Link, snapshot: Arc<Snapshot>, session: &Session) -> Result<(), Refused> {
+    /// Chooses a member. A client of HTTP/2 that gives its stream up while it waits is noticed at once; of the others the
+    /// engine says nothing before it writes to them.
+    pub async fn choose(&mut self, link: &Link, snapshot: Arc<Snapshot>, session: &mut Session) -> Result<(), Refused> {
         // The work on a member that was tried before ends here.
         self.release();
         self.reached = false;
-        let acquired = {
-            let value = values(session, link);
+        let entry = self.routed.as_ref().map_or(&link.vserver, |routed| &routed.vserver);
+        let acquired = if session.is_http2() && may_wait(&snapshot, entry) {
+            // The session itself is asked whether the stream is still there.
+            let head = session.req_header().clone();
+            let value = values(&head, link);
             let wanted = wanted(link, &value, self.routed.as_ref(), &self.tried);
-            let entry = self.routed.as_ref().map_or(&link.vserver, |routed| &routed.vserver);
+            let closed = session.as_downstream_mut().watch_h2_stream_close();
+            tokio::select! {
+                biased;
+                acquired = acquire(&link.shared.plane, snapshot, entry, &wanted) => acquired?,
+                _ = async { closed.expect("it is HTTP/2").await } => return Err(Refused::left()),
+            }
+        } else {
+            let value = values(session.req_header(), link);
+            let wanted = wanted(link, &value, self.routed.as_ref(), &self.tried);
             acquire(&link.shared.plane, snapshot, entry, &wanted).await?
         };
         self.step(|e| e.chosen(&acquired));
@@ -190,12 +203,22 @@ pub(in crate::dataplane::l7::pingora) fn wanted<'a>(
     }
 }
 
+/// Whether a client of this vserver may come to wait for a member, of it or of its backups.
+fn may_wait(snapshot: &Snapshot, vserver: &str) -> bool {
+    let Some(id) = snapshot.model.vserver_id(vserver) else { return false };
+    std::iter::once(id).chain(snapshot.model.backup_chain(id)).any(|id| {
+        snapshot.model.vserver(id).members.iter().any(|member| {
+            let settings = &snapshot.model.service(member.service).settings;
+            settings.max_client > 0 || settings.max_bandwidth > 0
+        })
+    })
+}
+
 /// The values of a request.
 pub(in crate::dataplane::l7::pingora) fn values<'a>(
-    session: &'a Session,
+    head: &'a RequestHeader,
     link: &Link,
 ) -> impl Fn(&Extract) -> Option<String> + Sync + 'a {
-    let head = session.req_header();
     let parts = Head { fields: &head.headers, target: head.raw_path(), client: link.client.ip() };
     move |extract| extract::value(&parts, extract)
 }
