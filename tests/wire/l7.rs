@@ -16,6 +16,8 @@ mod engines;
 mod http2;
 #[path = "l7/methods.rs"]
 mod methods;
+#[path = "l7/pool.rs"]
+mod pool;
 #[path = "l7/protocol.rs"]
 mod protocol;
 #[path = "l7/retry.rs"]

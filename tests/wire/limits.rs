@@ -1,5 +1,7 @@
 //! Places, queues, spillover, limits of one client, and persistence of every kind, through real sockets.
 
+#[path = "limits/bandwidth.rs"]
+mod bandwidth;
 #[path = "limits/persistence.rs"]
 mod persistence;
 #[path = "limits/spill.rs"]

@@ -16,6 +16,8 @@ mod kills;
 mod limits;
 #[path = "whole/monitors.rs"]
 mod monitors;
+#[path = "whole/operating.rs"]
+mod operating;
 #[path = "whole/steady.rs"]
 mod steady;
 #[path = "whole/used_up.rs"]

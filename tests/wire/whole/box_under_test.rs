@@ -126,6 +126,10 @@ impl Box {
         self.child.as_ref().expect("it runs").id()
     }
 
+    pub fn signal(&self, signal: &str) {
+        self.signal_to(self.child.as_ref().expect("it runs").id(), signal);
+    }
+
     fn signal_to(&self, pid: u32, signal: &str) {
         let kill = Command::new("kill").arg(format!("-{signal}")).arg(pid.to_string()).status();
         assert!(kill.expect("kill is there").success());
