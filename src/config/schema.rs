@@ -133,7 +133,7 @@ pub static ROOT: Schema = schema(&[
     key("service_group", Kind::Map(&Kind::Table(&adc::SERVICE_GROUP))),
     key("vserver", Kind::Map(&Kind::Table(&adc::VSERVER))),
     key("certificate", Kind::Map(&Kind::Table(&tls::CERTIFICATE))),
-    key("cs_vserver", Kind::Map(&Kind::Table(&rule::CS_VSERVER))),
+    key("cs_vserver", Kind::Map(&Kind::Table(&adc::CS_VSERVER))),
     key("lb_group", Kind::Map(&Kind::Table(&limits::LB_GROUP))),
     key("criterion", Kind::Map(&Kind::Table(&rule::CRITERION))),
     key("rule", Kind::Map(&Kind::Table(&rule::RULE))),

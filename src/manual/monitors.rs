@@ -96,6 +96,8 @@
 //!   POST /api/v1/checks/SERVICE:MONITOR/disable, does that at run time; it outlives reload and restart, and the name of a
 //!   group reaches all its members. A service whose monitors are all disabled is UP. An enabled monitor counts from its
 //!   first sample on, so that enabling it takes no service out of traffic.
+//! - `show lb monitor NAME` in the shell and /api/v1/monitors/NAME show a definition and everywhere it is bound, each with
+//!   its last response and how many probes were made and failed.
 //! - `passive`: probed and shown, and never decides. HTTP-INLINE with the action LOG or NONE is passive by itself; LOG
 //!   warns when it goes down.
 //!

@@ -3,6 +3,7 @@
 
 mod answers;
 pub mod connections;
+mod counted;
 mod dns;
 mod figures;
 pub mod histogram;
@@ -27,6 +28,7 @@ pub use crate::balance::persistence::sealed::CookieKey;
 pub use crate::balance::persistence::{Totals, keeps_a_table};
 pub use answers::AnswersLive;
 pub use connections::{Connection, Connections};
+pub use counted::Counted;
 pub use dns::{DnsLive, ZoneLive};
 pub use figures::{Ejector, FirstByte, Meter};
 pub use measured::{Endings, Interval, Measured};

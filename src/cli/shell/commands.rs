@@ -127,24 +127,16 @@ pub(super) const COMMANDS: &[Command] = &[
         names: Some(View::Group),
         build: |arguments| group("disable", arguments, disable_body(arguments, None)?),
     },
-    Command {
-        words: &["disable", "lb", "vserver"],
-        least: 1,
-        most: 1,
-        options: &["reason", "expires"],
-        usage: "disable lb vserver <name> [-reason <text>] [-expires <time>]",
-        names: Some(View::LbVserver),
-        build: |arguments| act("vservers", "disable", arguments, note(arguments)?),
-    },
-    Command {
-        words: &["disable", "cs", "vserver"],
-        least: 1,
-        most: 1,
-        options: &["reason", "expires"],
-        usage: "disable cs vserver <name> [-reason <text>] [-expires <time>]",
-        names: Some(View::CsVserver),
-        build: |arguments| act("vservers", "disable", arguments, note(arguments)?),
-    },
+    disable_vserver(
+        &["disable", "lb", "vserver"],
+        "disable lb vserver <name> [-reason <text>] [-expires <time>]",
+        View::LbVserver,
+    ),
+    disable_vserver(
+        &["disable", "cs", "vserver"],
+        "disable cs vserver <name> [-reason <text>] [-expires <time>]",
+        View::CsVserver,
+    ),
     Command {
         words: &["disable", "lb", "monitor"],
         least: 1,
@@ -163,15 +155,11 @@ pub(super) const COMMANDS: &[Command] = &[
         names: Some(View::Service),
         build: |arguments| Ok(monitors("enable", arguments, note(arguments)?)),
     },
-    Command {
-        words: &["disable", "vserver"],
-        least: 1,
-        most: 1,
-        options: &["reason", "expires"],
-        usage: "disable vserver <name> [-reason <text>] [-expires <time>]",
-        names: Some(View::Vserver),
-        build: |arguments| act("vservers", "disable", arguments, note(arguments)?),
-    },
+    disable_vserver(
+        &["disable", "vserver"],
+        "disable vserver <name> [-reason <text>] [-expires <time>]",
+        View::Vserver,
+    ),
     enable(&["enable", "service"], "enable service <name> [-reason <text>]", View::Service, |arguments| {
         act("services", "enable", arguments, note(arguments)?)
     }),
@@ -187,15 +175,9 @@ pub(super) const COMMANDS: &[Command] = &[
         names: Some(View::Group),
         build: |arguments| group("enable", arguments, note(arguments)?),
     },
-    enable(&["enable", "lb", "vserver"], "enable lb vserver <name> [-reason <text>]", View::LbVserver, |arguments| {
-        act("vservers", "enable", arguments, note(arguments)?)
-    }),
-    enable(&["enable", "cs", "vserver"], "enable cs vserver <name> [-reason <text>]", View::CsVserver, |arguments| {
-        act("vservers", "enable", arguments, note(arguments)?)
-    }),
-    enable(&["enable", "vserver"], "enable vserver <name> [-reason <text>]", View::Vserver, |arguments| {
-        act("vservers", "enable", arguments, note(arguments)?)
-    }),
+    enable_vserver(&["enable", "lb", "vserver"], "enable lb vserver <name> [-reason <text>]", View::LbVserver),
+    enable_vserver(&["enable", "cs", "vserver"], "enable cs vserver <name> [-reason <text>]", View::CsVserver),
+    enable_vserver(&["enable", "vserver"], "enable vserver <name> [-reason <text>]", View::Vserver),
     Command {
         words: &["set", "scenario"],
         least: 1,
@@ -314,6 +296,16 @@ const fn enable(
     build: fn(&Arguments) -> Result<Request, String>,
 ) -> Command {
     Command { words, least: 1, most: 1, options: &["reason"], usage, names: Some(view), build }
+}
+
+/// Vservers of either role have one collection: who names a role gets those alone for completion.
+const fn enable_vserver(words: &'static [&'static str], usage: &'static str, view: View) -> Command {
+    enable(words, usage, view, |arguments| act("vservers", "enable", arguments, note(arguments)?))
+}
+
+const fn disable_vserver(words: &'static [&'static str], usage: &'static str, view: View) -> Command {
+    let disabled = enable(words, usage, view, |arguments| act("vservers", "disable", arguments, note(arguments)?));
+    Command { options: &["reason", "expires"], ..disabled }
 }
 
 const fn one(

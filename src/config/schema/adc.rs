@@ -1,6 +1,6 @@
 //! Keys of the ADC: NetScaler's words in snake case, with its ranges.
 
-use super::{Key, Kind, MINUTE, NAMES, SECOND, Schema, Words, aliased, key};
+use super::{Key, Kind, MINUTE, NAMES, SECOND, Schema, Words, aliased, key, required};
 
 const WEIGHT: Kind = Kind::Int(1, 100);
 /// The weight alone, or everything about the binding.
@@ -127,27 +127,15 @@ static MEMBER: Schema = Schema {
     later: &["state"],
 };
 
-macro_rules! vserver_keys {
+/// Keys of every vserver, whatever it does with its clients.
+macro_rules! any_vserver_keys {
     ($($own:expr),* $(,)?) => {
         &[
             $($own,)*
-            key("type", Kind::Word(&PROTOCOLS)),
-            super::balancing::LB_METHOD,
-            super::balancing::BACKUP_LB_METHOD,
-            super::balancing::HASH_LENGTH,
-            super::balancing::NETMASK,
-            super::balancing::V6_NETMASK_LEN,
-            super::balancing::SLOW_START,
-            super::limits::PERSISTENCE,
-            super::limits::SKIP_PERSISTENCY,
-            key("health_threshold", Kind::Int(0, 100)),
-            super::limits::SPILLOVER,
             super::limits::REDIRECT_URL,
-            super::limits::SURGE,
             super::limits::CLIENT_LIMITS,
             key("disable_primary_on_down", Kind::Bool),
             key("down_state_flush", Kind::Bool),
-            key("trofs_persistence", Kind::Bool),
             aliased("clt_timeout", &["client_timeout"], Kind::Duration(1, 31_536_000 * SECOND)),
             super::http::FORWARDED_FOR,
             super::http::X_FORWARDED,
@@ -160,6 +148,28 @@ macro_rules! vserver_keys {
             super::tls::CLIENT_TLS,
             super::tls::PROXY_IN,
         ]
+    };
+}
+
+/// Those of one that balances.
+macro_rules! vserver_keys {
+    ($($own:expr),* $(,)?) => {
+        any_vserver_keys!(
+            $($own,)*
+            key("type", Kind::Word(&PROTOCOLS)),
+            super::balancing::LB_METHOD,
+            super::balancing::BACKUP_LB_METHOD,
+            super::balancing::HASH_LENGTH,
+            super::balancing::NETMASK,
+            super::balancing::V6_NETMASK_LEN,
+            super::balancing::SLOW_START,
+            super::limits::PERSISTENCE,
+            super::limits::SKIP_PERSISTENCY,
+            key("health_threshold", Kind::Int(0, 100)),
+            super::limits::SPILLOVER,
+            super::limits::SURGE,
+            key("trofs_persistence", Kind::Bool),
+        )
     };
 }
 
@@ -201,3 +211,13 @@ pub(super) static VSERVER: Schema = Schema {
     later: VSERVER_LATER,
 };
 pub(super) static VSERVER_DEFAULTS: Schema = Schema { keys: vserver_keys!(), later: VSERVER_LATER };
+
+pub(super) static CS_VSERVER: Schema = Schema {
+    keys: any_vserver_keys!(
+        required("type", Kind::Word(&PROTOCOLS)),
+        key("address", Kind::Socket),
+        key("default", Kind::Name),
+        aliased("backup", &["backup_vserver"], Kind::Name),
+    ),
+    later: &["state_update", "precedence", "case_sensitive", "target_type", "range", "state", "td"],
+};

@@ -1,6 +1,6 @@
-//! Keys of criteria, traffic rules and content switching.
+//! Keys of criteria and traffic rules.
 
-use super::{HEADERS, Key, Kind, NAMES, Schema, Words, key, required, schema, words};
+use super::{HEADERS, Kind, NAMES, Schema, Words, key, required, schema, words};
 
 macro_rules! text_test_keys {
     ($($own:expr),* $(,)?) => {
@@ -78,29 +78,3 @@ static MIRROR: Schema = schema(&[
     key("percent", Kind::Int(1, 100)),
     key("body_limit", Kind::Size(0, 1 << 20)),
 ]);
-
-pub(super) static CS_VSERVER: Schema = Schema {
-    keys: CS_VSERVER_KEYS,
-    later: &["state_update", "precedence", "case_sensitive", "target_type", "range", "state", "td"],
-};
-const CS_VSERVER_KEYS: &[Key] = &[
-    required("type", Kind::Word(&super::adc::PROTOCOLS)),
-    key("address", Kind::Socket),
-    key("default", Kind::Name),
-    super::aliased("backup", &["backup_vserver"], Kind::Name),
-    key("disable_primary_on_down", Kind::Bool),
-    key("down_state_flush", Kind::Bool),
-    super::aliased("clt_timeout", &["client_timeout"], Kind::Duration(1, 31_536_000 * super::SECOND)),
-    super::http::FORWARDED_FOR,
-    super::http::X_FORWARDED,
-    super::http::FORWARDED,
-    super::http::HTTP2,
-    super::http::RETRY,
-    super::http::COMMENT,
-    super::limits::REDIRECT_URL,
-    super::limits::CLIENT_LIMITS,
-    key("diagnostics", Kind::OneOf(&[Kind::List(&Kind::Network), Kind::Network])),
-    super::tls::CERTIFICATES,
-    super::tls::CLIENT_TLS,
-    super::tls::PROXY_IN,
-];

@@ -16,7 +16,7 @@ use crate::dataplane::{Shared, connect, l4, l7, proxy, raised, reset_on_close, t
 use crate::model::ending::{Phase, Reason, Who};
 use crate::model::id::Name;
 use crate::model::service::Protocol;
-use crate::snapshot::live::VserverLive;
+use crate::snapshot::live::{Counted, VserverLive};
 
 /// Wait after an error that is ours (no file descriptor, no memory): the connection stays in the backlog.
 const BACKOFF: Duration = Duration::from_millis(50);
@@ -81,7 +81,7 @@ fn spawn(
     // Counted here and not in the task, so that a drain that begins now sees it.
     let info = ClientInfo::accepted(&stream, Conn::open(shared, client, vserver, live, Instant::now()));
     let open = shared.open();
-    let counted = Counted::new(live);
+    let counted = Counted::new(live, |live| &live.connections);
     let (shared, vserver, live) = (Arc::clone(shared), Arc::clone(vserver), Arc::clone(live));
     tokio::spawn(async move {
         serve(&shared, stream, info, vserver, &live).await;
@@ -159,22 +159,6 @@ async fn told(
         }
     }
     true
-}
-
-/// One of `VserverLive::connections`.
-struct Counted(Arc<VserverLive>);
-
-impl Counted {
-    fn new(live: &Arc<VserverLive>) -> Counted {
-        live.connections.fetch_add(1, Ordering::Relaxed);
-        Counted(Arc::clone(live))
-    }
-}
-
-impl Drop for Counted {
-    fn drop(&mut self) {
-        self.0.connections.fetch_sub(1, Ordering::Relaxed);
-    }
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use crate::dataplane::ended::{Conn, Exchange};
 use crate::dataplane::member::{Admitted, Refused, Serving, admit};
 use crate::model::ending::{Ending, Phase, Reason, Who};
 use crate::model::id::Name;
-use crate::snapshot::live::VserverLive;
+use crate::snapshot::live::{Counted, VserverLive};
 
 pub(super) struct Session {
     /// Connected to the member, not blocking.
@@ -32,12 +32,9 @@ pub(super) struct Session {
     is_sent: bool,
     is_answered: bool,
     _admitted: Admitted,
-    _counted: Counted,
+    _counted: Counted<VserverLive>,
     _permit: OwnedSemaphorePermit,
 }
-
-/// One of `VserverLive::connections`.
-struct Counted(Arc<VserverLive>);
 
 // === impl Session ===
 
@@ -51,7 +48,7 @@ impl Session {
         now: Instant,
     ) -> Option<Session> {
         let conn = Conn::open(&vip.shared, client, &vip.vserver, &vip.live, now);
-        let counted = Counted::new(&vip.live);
+        let counted = Counted::new(&vip.live, |live| &live.connections);
         let mut exchange = Exchange::begin(&conn, now);
         exchange.head();
         let snapshot = vip.shared.plane.cell.load_full();
@@ -146,20 +143,5 @@ impl Session {
 
     pub fn end(self, who: Who, reason: Reason) {
         self.exchange.end(who, reason, 0);
-    }
-}
-
-// === impl Counted ===
-
-impl Counted {
-    fn new(live: &Arc<VserverLive>) -> Counted {
-        live.connections.fetch_add(1, Ordering::Relaxed);
-        Counted(Arc::clone(live))
-    }
-}
-
-impl Drop for Counted {
-    fn drop(&mut self) {
-        self.0.connections.fetch_sub(1, Ordering::Relaxed);
     }
 }

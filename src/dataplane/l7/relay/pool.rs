@@ -15,7 +15,7 @@ use super::clock::TICK;
 use super::server::Server;
 use crate::model::service::{ProxyProtocol, Service};
 use crate::model::tls::ServerTls;
-use crate::snapshot::live::{Flush, ServiceLive};
+use crate::snapshot::live::{Counted, Flush, ServiceLive};
 
 /// Shards; threads beyond share.
 const SHARDS: usize = 16;
@@ -48,12 +48,8 @@ struct Idle {
     server: Server,
     /// The tick of the clock from which on it is closed.
     until: u64,
-    _counted: Counted,
+    _counted: Counted<ServiceLive>,
 }
-
-/// Counts among the idle connections of its service until it is dropped.
-#[derive(Debug)]
-struct Counted(Arc<ServiceLive>);
 
 /// What a connection was made by. Differs where an open one may not be used any more.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -130,7 +126,11 @@ impl Pool {
         self.idle.fetch_add(1, Ordering::Relaxed);
         let idle = idle.unwrap_or(IDLE_MAX).min(IDLE_MAX);
         let ticks = u64::try_from(idle.as_millis().div_ceil(TICK.as_millis())).unwrap_or(u64::MAX);
-        of_service.connections.push(Idle { server, until: now.saturating_add(ticks), _counted: Counted::new(live) });
+        of_service.connections.push(Idle {
+            server,
+            until: now.saturating_add(ticks),
+            _counted: Counted::new(live, |live| &live.pooled),
+        });
     }
 
     /// Closes what is over: its time, its service's definition, or the connection itself. To be called about once a
@@ -152,21 +152,6 @@ impl Pool {
     fn drop_all(&self, of_service: &mut OfService) {
         self.idle.fetch_sub(of_service.connections.len(), Ordering::Relaxed);
         of_service.connections.clear();
-    }
-}
-
-// === impl Counted ===
-
-impl Counted {
-    fn new(live: &Arc<ServiceLive>) -> Counted {
-        live.pooled.fetch_add(1, Ordering::Relaxed);
-        Counted(Arc::clone(live))
-    }
-}
-
-impl Drop for Counted {
-    fn drop(&mut self) {
-        self.0.pooled.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
