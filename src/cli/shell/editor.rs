@@ -149,11 +149,14 @@ mod tests {
     fn keywords_then_names_then_options_are_completed() {
         let Expected::Words(first) = after("", "") else { panic!("words come first") };
         assert!(first.contains(&"show") && first.contains(&"disable"));
-        assert_eq!(after("sh lb", "v"), Expected::Words(vec!["vserver", "persistentSessions"]));
+        assert_eq!(
+            after("sh lb", "v"),
+            Expected::Words(vec!["vserver", "monitor", "monbindings", "persistentSessions"])
+        );
         assert_eq!(after("disable service", "w"), Expected::Name(View::Service));
         assert_eq!(
             after("disable service web1", "-g"),
-            Expected::Words(vec!["graceFul", "delay", "reason", "expires"])
+            Expected::Words(vec!["graceFul", "delay", "wait", "reason", "expires"])
         );
     }
 }

@@ -201,7 +201,7 @@ mod tests {
         assert!(request("show frobs").unwrap_err().contains("what follows is one of"));
         assert!(request("disable service").unwrap_err().starts_with("Too few arguments"));
         assert!(request("show lb").unwrap_err().starts_with("Incomplete command"));
-        assert!(request("disable service a -wait 3").unwrap_err().starts_with("No such argument: -wait"));
+        assert!(request("disable service a -wit 3").unwrap_err().starts_with("No such argument: -wit"));
         assert!(request("show service a b").unwrap_err().starts_with("Too many arguments"));
         assert!(
             request("disable service a 1 -grace YES -GRACEFUL no").unwrap_err().starts_with("Argument given twice")

@@ -67,7 +67,10 @@ impl Engine {
         let object = ObjectRef::new(Kind::Vserver, Name::clone(&vserver.name));
         let set = self.view.overrides.get(&OverrideKey { object, slot: Slot::Split });
         let split = match set.map(|o| &o.value) {
-            Some(OverrideValue::Split { shares }) => model.split_of(id, shares).ok(),
+            // Without a split in the configuration there is nothing that could be moved.
+            Some(OverrideValue::Split { shares }) if !vserver.balancing.split.is_empty() => {
+                model.split_of(id, shares).ok()
+            }
             _ => None,
         };
         let fits = set.is_none() || split.is_some();

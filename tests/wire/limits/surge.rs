@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use bascule::dataplane::l7::Carrier;
 use bascule::model::ending::{Ending, Phase, Reason, Who};
 use bascule::model::limit::{ClientKey, ClientLimit, Surge};
 use bascule::model::service::Protocol::{Http, Tcp};
@@ -133,7 +134,7 @@ async fn an_http_client_that_leaves_while_it_waits_is_noticed_at_once_however_it
     for (reset, body) in [(true, ""), (false, ""), (false, "unread")] {
         let held = held("a").await;
         let plan = Plan::default().service("a", Http, held.server.at).with_service(|s| s.settings.max_client = 1);
-        let world = World::start(plan.vserver("web", Http, &["a"])).await;
+        let world = World::through(plan.vserver("web", Http, &["a"]).model(), Carrier::Relay).await;
         let web = live(&world, "web");
         let mut first = ask(&world, "web", "/first").await;
         eventually("it is served", || world.active("a") == 1).await;
