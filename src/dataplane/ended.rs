@@ -11,6 +11,7 @@
 
 mod conn;
 mod line;
+mod moved;
 mod told;
 
 use std::sync::Arc;
@@ -49,6 +50,8 @@ pub(crate) struct Exchange {
     own: Duration,
     member: Option<Arc<MemberLive>>,
     rule: Option<Name>,
+    /// The status that the server gave; 0: none yet.
+    said: u16,
     bytes_in: AtomicU64,
     bytes_out: AtomicU64,
     text: Option<Box<Text>>,
@@ -84,6 +87,7 @@ impl Exchange {
             own: Duration::ZERO,
             member: None,
             rule: None,
+            said: 0,
             bytes_in: AtomicU64::new(0),
             bytes_out: AtomicU64::new(0),
             text: None,
@@ -122,6 +126,11 @@ impl Exchange {
             self.judge(Outcome::Reset);
         }
         member.requests_total.fetch_add(1, Relaxed);
+        // One that serves for the vserver that was addressed (as its target, or its backup) has the request too, once.
+        let had = self.member.as_ref().is_some_and(|had| Arc::ptr_eq(&had.serving, &member.serving));
+        if !had && !Arc::ptr_eq(&member.serving, &self.conn.entry.live) {
+            member.serving.requests_total.fetch_add(1, Relaxed);
+        }
         member.active.fetch_add(1, Relaxed);
         self.conn.entry.set_member(Arc::clone(member));
         self.member = Some(Arc::clone(member));
@@ -189,38 +198,16 @@ impl Exchange {
         (ns > 0).then(|| self.began + Duration::from_nanos(ns))
     }
 
+    /// The server's answer begins, and says this; a rule may tell the client something else.
+    pub fn said(&mut self, status: u16) {
+        self.first_byte();
+        self.said = status;
+    }
+
     /// The head of the answer was given to the client's socket.
     pub fn answered(&mut self) {
         if let Some(first) = self.time_of(&self.first_byte) {
             self.own += first.elapsed();
-        }
-    }
-
-    /// Bytes that came from the client and went to the server, in one read.
-    pub fn moved_in(&self, bytes: u64) {
-        self.moved(bytes, 1, 0, 0);
-    }
-
-    /// Bytes that came from the server and went to the client, in one read.
-    pub fn moved_out(&self, bytes: u64) {
-        self.moved(0, 0, bytes, 1);
-    }
-
-    /// The same for both directions and for many reads at once.
-    pub fn moved(&self, bytes_in: u64, packets_in: u64, bytes_out: u64, packets_out: u64) {
-        let entry = &*self.conn.entry;
-        let (vserver, service) = (&*entry.live, self.member.as_ref().map(|member| &*member.live));
-        if packets_in > 0 {
-            let bytes = [&self.bytes_in, &entry.bytes_in, &vserver.bytes_in_total];
-            add(bytes.into_iter().chain(service.map(|s| &s.bytes_in_total)), bytes_in);
-            let packets = std::iter::once(&vserver.packets_in_total);
-            add(packets.chain(service.map(|s| &s.packets_in_total)), packets_in);
-        }
-        if packets_out > 0 {
-            let bytes = [&self.bytes_out, &entry.bytes_out, &vserver.bytes_out_total];
-            add(bytes.into_iter().chain(service.map(|s| &s.bytes_out_total)), bytes_out);
-            let packets = std::iter::once(&vserver.packets_out_total);
-            add(packets.chain(service.map(|s| &s.packets_out_total)), packets_out);
         }
     }
 
@@ -262,20 +249,26 @@ impl Exchange {
         if status > 0 {
             entry.live.statuses_total[class(status)].fetch_add(1, Relaxed);
         }
+        // A member is known by what it said itself, whatever a rule made of it.
+        let said = if self.said > 0 { self.said } else { status };
         if self.first_byte.load(Relaxed) > 0 {
             entry.live.responses_total.fetch_add(1, Relaxed);
             if let Some(member) = &self.member {
                 member.live.responses_total.fetch_add(1, Relaxed);
-                member.live.statuses_total[class(status)].fetch_add(1, Relaxed);
+                member.live.statuses_total[class(said)].fetch_add(1, Relaxed);
+            }
+            if let Some(elsewhere) = self.elsewhere() {
+                elsewhere.responses_total.fetch_add(1, Relaxed);
+                elsewhere.statuses_total[class(status)].fetch_add(1, Relaxed);
             }
         }
         // HTTP-INLINE judges what the member's users got, also where it gave no answer at all.
         if let Some(member) = self.member.as_ref().filter(|_| status > 0)
             && (self.first_byte.load(Relaxed) > 0 || ending.who == Who::Server)
         {
-            member.live.answers.count(status);
+            member.live.answers.count(said);
         }
-        if let Some(outcome) = self.outcome(ending, status) {
+        if let Some(outcome) = self.outcome(ending, said) {
             self.judge(outcome);
         }
         if self.head.is_some() {
@@ -314,7 +307,7 @@ impl Exchange {
         if let Some(member) = &self.member {
             all[1] = Some(&member.measured);
             all[2] = Some(&member.live.measured);
-            all[3] = (!Arc::ptr_eq(&member.serving, asked)).then_some(&member.serving.measured);
+            all[3] = self.elsewhere().map(|vserver| &vserver.measured);
         }
         for (interval, time) in self.times(now) {
             all.iter().flatten().for_each(|measured| measured.record(interval, time));
@@ -354,10 +347,6 @@ impl Drop for Exchange {
         let ending = self.ending(Who::Appliance, reason);
         self.settle(ending, 0);
     }
-}
-
-fn add<'a>(totals: impl Iterator<Item = &'a AtomicU64>, by: u64) {
-    totals.for_each(|total| _ = total.fetch_add(by, Relaxed));
 }
 
 fn class(status: u16) -> usize {

@@ -1,5 +1,13 @@
 //! # HTTP/2, gRPC, WebSocket, retries
 //!
+//! ## What servers are told of the client
+//!
+//! `forwarded_for` of a vserver (on) ends the list in X-Forwarded-For with the client's address; `x_forwarded` (off) sets
+//! X-Forwarded-Proto, -Port and -Host; `forwarded` (off) ends the list in Forwarded (RFC 7239). `cip` of a service sets a
+//! field of its own (`cip_header`, `client-ip`) to the client's address, beside X-Forwarded-For; where `cip_header` is
+//! X-Forwarded-For it is that address alone. What a client wrote under such a name is replaced, or stands in a list before
+//! its true address: a server that trusts the last entry, or the field of `cip`, cannot be deceived.
+//!
 //! ## HTTP/2
 //!
 //! | towards | switched on by | how it is agreed on |

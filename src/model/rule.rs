@@ -146,4 +146,9 @@ impl Action {
     pub fn decides(&self) -> bool {
         !matches!(self, Action::Edit(_) | Action::Mirror { .. })
     }
+
+    /// Whether it gives an answer another status.
+    pub fn sets_status(&self) -> bool {
+        matches!(self, Action::Edit(edits) if edits.iter().any(|edit| matches!(edit, Edit::Status(_))))
+    }
 }

@@ -28,6 +28,8 @@ mod rules;
 mod split;
 #[path = "l7/strict.rs"]
 mod strict;
+#[path = "l7/told.rs"]
+mod told;
 #[path = "l7/trailers.rs"]
 mod trailers;
 #[path = "l7/upgrade.rs"]

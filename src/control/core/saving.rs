@@ -62,23 +62,25 @@ impl SaveJob {
     /// Texts from the most careful one to the one that always works, with what they cost.
     fn candidates<'a>(&'a self, old: Option<&'a str>) -> impl Iterator<Item = (String, Option<&'static str>)> + 'a {
         let merged = move || edit::merge(old?, &self.text).ok();
+        let spelled = |text| (text, Some("was changed in more places than somebody edited: defaults are spelled out"));
         let whole = |text| (text, Some("was written anew: comments, defaults and includes are spelled out or gone"));
         self.careful(old)
             .into_iter()
             .map(|text| (text, None))
-            .chain(std::iter::once_with(merged).flatten().map(|text| (text, None)))
+            .chain(std::iter::once_with(merged).flatten().map(spelled))
             .chain(std::iter::once_with(move || whole(self.text.clone())))
             .chain(std::iter::once_with(move || whole(render(&self.running))))
     }
 
     /// FILE changed by what differs in the model, and FILE made to say what the text that runs says. Both mean the same;
-    /// first the shorter one, because the other spells defaults out: the first where one table was added with few keys,
-    /// the second where the text is a print of everything.
+    /// first the shorter one, because the other spells defaults out.
     fn careful(&self, old: Option<&str>) -> Vec<String> {
         let Some(old) = old else { return Vec::new() };
         let carried = delta::carry(old, &render(&self.saved), &render(&self.running)).ok();
         // Only the former leaves it to other files what stands in them.
-        let as_given = (self.in_one_text && !includes(old)).then(|| edit::merge(old, &self.text).ok()).flatten();
+        let is_print = || self.text == render(&self.running);
+        let as_given =
+            (self.in_one_text && !includes(old) && !is_print()).then(|| edit::merge(old, &self.text).ok()).flatten();
         let mut texts: Vec<String> = carried.into_iter().chain(as_given).collect();
         texts.sort_by_key(String::len);
         texts

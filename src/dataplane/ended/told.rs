@@ -50,6 +50,9 @@ impl Exchange {
         if status > 0 {
             line.bare("status", status);
         }
+        if self.said > 0 && self.said != status {
+            line.bare("server_status", self.said);
+        }
         line.bare("bytes_in", self.bytes_in.load(Relaxed));
         line.bare("bytes_out", self.bytes_out.load(Relaxed));
         for (interval, time) in self.times(now) {

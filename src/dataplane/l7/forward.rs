@@ -6,33 +6,26 @@ use crate::model::id::Name;
 use crate::model::service::Service;
 use crate::model::vserver::Vserver;
 
-/// A field that tells the server the client's address.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ClientField {
-    /// NetScaler's `cip`: replaces whatever the client sent under this name.
-    Replace { name: Name, value: String },
-    /// X-Forwarded-For: what the client's proxies wrote, then the client.
-    Append { value: String },
-}
-
-/// Which field, given the X-Forwarded-For fields of the request. A service with a header name of its own gets that one
-/// instead of X-Forwarded-For.
-pub fn client_field<'a>(
+/// The fields that tell the server the client's address: NetScaler's `cip`, under the name that the service wants, which
+/// replaces whatever the client sent under it; and X-Forwarded-For, which keeps what the client's proxies wrote and ends
+/// with the client. Where `cip` has that name it alone counts.
+fn client_fields<'a>(
     vserver: &Vserver,
     service: &Service,
     client: IpAddr,
     forwarded_for: impl Iterator<Item = &'a str>,
-) -> Option<ClientField> {
+) -> Vec<(Name, String)> {
+    const LIST: &str = "X-Forwarded-For";
     let client = client.to_canonical().to_string();
-    if let Some(name) = &service.settings.client_ip_header {
-        return Some(ClientField::Replace { name: name.clone(), value: client });
+    let own = service.settings.client_ip_header.clone();
+    let has_list = vserver.forwarded.x_forwarded_for && !own.as_ref().is_some_and(|own| own.eq_ignore_ascii_case(LIST));
+    let mut said: Vec<(Name, String)> = own.into_iter().map(|name| (name, client.clone())).collect();
+    if has_list {
+        let before: Vec<&str> = forwarded_for.map(str::trim).filter(|value| !value.is_empty()).collect();
+        let value = if before.is_empty() { client } else { format!("{}, {client}", before.join(", ")) };
+        said.push((LIST.into(), value));
     }
-    if !vserver.forwarded.x_forwarded_for {
-        return None;
-    }
-    let before: Vec<&str> = forwarded_for.map(str::trim).filter(|value| !value.is_empty()).collect();
-    let value = if before.is_empty() { client } else { format!("{}, {client}", before.join(", ")) };
-    Some(ClientField::Append { value })
+    said
 }
 
 /// What a server may be told about a request, besides the client's address.
@@ -55,12 +48,7 @@ pub fn fields<'a, I: Iterator<Item = &'a str>>(
     about: &About<'_>,
     sent: impl Fn(&'static str) -> I,
 ) -> Vec<(Name, String)> {
-    let mut said = Vec::new();
-    match client_field(vserver, service, about.client, sent("x-forwarded-for")) {
-        Some(ClientField::Replace { name, value }) => said.push((name, value)),
-        Some(ClientField::Append { value }) => said.push(("X-Forwarded-For".into(), value)),
-        None => {}
-    }
+    let mut said = client_fields(vserver, service, about.client, sent("x-forwarded-for"));
     let proto = if about.tls { "https" } else { "http" };
     if vserver.forwarded.x_forwarded {
         said.push(("X-Forwarded-Proto".into(), proto.into()));
@@ -127,21 +115,27 @@ mod tests {
     }
 
     #[test]
-    fn the_client_is_appended_or_stands_alone_under_the_name_the_service_wants() {
+    fn the_client_ends_the_list_whether_or_not_the_service_wants_it_under_a_name_of_its_own() {
         let vserver = Vserver::new("web", Protocol::Http);
         let mut service = Service::new("web1", Protocol::Http, "192.0.2.1:80".parse().unwrap());
-        let field = |vserver: &Vserver, service: &Service, before: &[&str]| {
-            client_field(vserver, service, "::ffff:10.0.0.1".parse().unwrap(), before.iter().copied())
+        let fields = |vserver: &Vserver, service: &Service, before: &[&str]| {
+            let said = client_fields(vserver, service, "::ffff:10.0.0.1".parse().unwrap(), before.iter().copied());
+            said.iter().map(|(name, value)| format!("{name}: {value}")).collect::<Vec<_>>()
         };
-        let appended = |value: &str| Some(ClientField::Append { value: value.into() });
-        assert_eq!(field(&vserver, &service, &[]), appended("10.0.0.1"));
-        assert_eq!(field(&vserver, &service, &["a, b", " c"]), appended("a, b, c, 10.0.0.1"));
+        assert_eq!(fields(&vserver, &service, &[]), ["X-Forwarded-For: 10.0.0.1"]);
+        assert_eq!(fields(&vserver, &service, &["a, b", " c"]), ["X-Forwarded-For: a, b, c, 10.0.0.1"]);
         let silent =
             Vserver { forwarded: Forwarded { x_forwarded_for: false, ..vserver.forwarded.clone() }, ..vserver.clone() };
-        assert_eq!(field(&silent, &service, &["a"]), None);
+        assert!(fields(&silent, &service, &["a"]).is_empty());
         service.settings.client_ip_header = Some("X-Client".into());
-        let replaced = ClientField::Replace { name: "X-Client".into(), value: "10.0.0.1".into() };
-        assert_eq!(field(&silent, &service, &["a"]), Some(replaced));
+        assert_eq!(fields(&silent, &service, &["a"]), ["X-Client: 10.0.0.1"]);
+        // What a client wrote alone would be taken for the truth.
+        assert_eq!(
+            fields(&vserver, &service, &["6.6.6.6"]),
+            ["X-Client: 10.0.0.1", "X-Forwarded-For: 6.6.6.6, 10.0.0.1"]
+        );
+        service.settings.client_ip_header = Some("x-forwarded-for".into());
+        assert_eq!(fields(&vserver, &service, &["6.6.6.6"]), ["x-forwarded-for: 10.0.0.1"]);
     }
 
     #[test]

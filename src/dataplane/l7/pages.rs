@@ -60,6 +60,11 @@ impl Page {
     }
 }
 
+/// The bytes of a whole answer that belong to its body.
+pub(super) fn body_length(answer: &[u8]) -> u64 {
+    answer.windows(4).position(|w| w == b"\r\n\r\n").map_or(0, |end| (answer.len() - end - 4) as u64)
+}
+
 /// A whole answer to a head that was refused. The connection closes after it.
 pub(super) fn refusal(refusal: Refusal, id: &str) -> Vec<u8> {
     let status = refusal.status;

@@ -158,7 +158,9 @@ async fn run<S: Transport>(relay: &Relay, client: &mut Client<S>) -> End {
             why = refusal.why, "request refused");
         let story = Exchange::begin(&client.info.conn, client.began);
         let mut out = buffer::Buffer::new();
-        out.put(&super::pages::refusal(refusal, &story.id()));
+        let page = super::pages::refusal(refusal, &story.id());
+        out.put(&page);
+        story.told(super::pages::body_length(&page));
         story.end(Who::Client, refusal.reason(), refusal.status);
         return if client.send(out).await { End::Linger } else { End::Close };
     }

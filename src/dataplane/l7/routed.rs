@@ -70,14 +70,16 @@ impl Routed {
         !self.answer.is_empty()
     }
 
-    /// Changes of a final answer's head; counts the rules that make them. An answer that has no body by its status keeps
-    /// that, as another status would change where it ends.
-    pub fn answer_edits(&self, answer: &Answer<'_>) -> HeadEdits {
+    /// Changes of a final answer's head; counts the rules that make them, and names the one that gives it another status.
+    /// An answer that has no body by its status keeps that, as another status would change where it ends.
+    pub fn answer_edits(&self, answer: &Answer<'_>) -> (HeadEdits, Option<&Name>) {
         let (mut edits, acted) = self.answer.ask(&self.snapshot, answer);
         policy::count_rules(&self.snapshot, &acted);
         if matches!(answer.status, 204 | 304) {
             edits.status = None;
         }
-        edits
+        let rules = acted.iter().rev().map(|rule| &self.snapshot.model.rules[rule.index()]);
+        let by = edits.status.and_then(|_| rules.into_iter().find(|rule| rule.action.sets_status()));
+        (edits, by.map(|rule| &rule.name))
     }
 }

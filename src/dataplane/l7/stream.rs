@@ -241,11 +241,12 @@ impl ClientStream {
         tracing::debug!(client = %self.link.client, vserver = &*self.link.vserver, status = refusal.status,
             why = refusal.why, "request refused");
         let exchange = Exchange::begin(&self.link.info.conn, std::time::Instant::now());
-        let id = exchange.id();
+        let page = pages::refusal(refusal, &exchange.id());
+        exchange.told(pages::body_length(&page));
         exchange.end(Who::Client, refusal.reason(), refusal.status);
         self.refused = true;
         self.link.linger();
-        self.unsent.extend_from_slice(&pages::refusal(refusal, &id));
+        self.unsent.extend_from_slice(&page);
     }
 
     fn time(&mut self, timing: Timing, limit: Duration) {

@@ -77,6 +77,27 @@ fn what_was_added_in_few_words_is_saved_in_few_words() {
 }
 
 #[test]
+fn services_in_an_order_of_their_own_and_certificates_do_not_make_a_save_write_everything() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("box.toml");
+    let signed = rcgen::generate_simple_self_signed(["www.test".to_owned()]).unwrap();
+    fs::write(dir.path().join("www.pem"), signed.cert.pem()).unwrap();
+    fs::write(dir.path().join("www.key"), signed.signing_key.serialize_pem()).unwrap();
+    let services = "# the large one first\nservices = { b = 3, a = 1 }";
+    let web2 = "[service.b]\ntype = \"HTTP\"\naddress = \"127.0.0.1:8002\"\n[service.a]\ntype = \"HTTP\"\n\
+                address = \"127.0.0.1:8003\"\n[certificate.www]\ncertificate = \"www.pem\"\nkey = \"www.key\"\n[vserver.web]";
+    let file = BOX.replace("[vserver.web]", web2).replace("services = [\"web1\"]", services);
+    fs::write(&path, &file).unwrap();
+    let mut bench = Bench::with_file(&path);
+    let text = edited(&mut bench, "lb_method = \"LEASTCONNECTION\"", "lb_method = \"ROUNDROBIN\"");
+    apply(&mut bench, &text, false).unwrap();
+    assert_eq!(run(&mut bench, Command::Save).unwrap().warnings, Vec::<String>::new());
+    let saved = fs::read_to_string(&path).unwrap();
+    assert_eq!(saved, format!("{file}lb_method = \"ROUNDROBIN\"\n"));
+    assert!(run(&mut bench, Command::Reload).unwrap().changes.is_empty());
+}
+
+#[test]
 fn a_bad_configuration_changes_nothing() {
     let (_dir, path, mut bench) = world();
     assert!(matches!(apply(&mut bench, "schema = 1\nnope = 1\n", false), Err(Refusal::BadConfig(_))));

@@ -259,14 +259,14 @@ impl ProxyHttp for Hooks {
             // So that the client's next request finds it elsewhere, or sees that it may not.
             link.close();
         }
-        ctx.step(|e| e.first_byte());
+        ctx.step(|e| e.said(response.status.as_u16()));
         if let Some(chosen) = &ctx.chosen {
             let parts = Head { fields: &response.headers, target: b"", client: link.client.ip() };
             learn(&chosen.snapshot, chosen.choice, link.shared.now(), &|wanted| extract::value(&parts, wanted));
         }
         answer::date(response)?;
         if let Some(routed) = ctx.routed.as_ref().filter(|routed| routed.edits_answer()) {
-            edit::answer(response, routed)?;
+            edit::answer(response, routed, ctx.exchange.as_mut())?;
         }
         answer::of_server(session, &link, response);
         if let Some(chosen) = &ctx.chosen {
@@ -379,6 +379,7 @@ impl ProxyHttp for Hooks {
         if let Some(exchange) = ctx.exchange.take() {
             let ending = ctx.ended.unwrap_or_else(|| answer::ended_by(error, exchange.phase()));
             let status = session.response_written().map_or(0, |head| head.status.as_u16());
+            exchange.told_alone(session.as_downstream().body_bytes_sent() as u64);
             exchange.finish(ending, status);
         }
         ctx.release();

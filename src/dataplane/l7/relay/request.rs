@@ -127,8 +127,11 @@ pub(super) async fn respond<S: Transport>(
     let goes_on = whole && !client.signals.is_closing() && !client.shared.is_draining();
     let keep = if goes_on { request.keep() } else { Keep::Close };
     let mut out = Buffer::new();
-    write::own(&mut out, page, &told(client, &story, page.status, ending), request.to_head, keep);
+    let bytes = write::own(&mut out, page, &told(client, &story, page.status, ending), request.to_head, keep);
     let sent = client.send(out).await;
+    if sent {
+        story.told(bytes);
+    }
     story.finish(ending, page.status);
     if !sent {
         return Some(End::Close);

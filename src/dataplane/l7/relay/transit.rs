@@ -89,6 +89,8 @@ enum State {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Begun {
     pub answer: Answer,
+    /// What the client is told: a rule may have changed it.
+    pub status: u16,
     pub keep: Keep,
     /// The client can tell where the answer ends other than by the end of the connection.
     pub tells_its_end: bool,
@@ -195,7 +197,7 @@ impl<'a> Transit<'a> {
 
     /// What the client was told; 0: nothing yet.
     pub fn status(&self) -> u16 {
-        self.begun.map_or(0, |begun| begun.answer.status)
+        self.begun.map_or(0, |begun| begun.status)
     }
 
     /// Whether the connection may carry another request: the request went out, the answer was read to its end, and

@@ -129,9 +129,7 @@ impl Failed {
         let remedy = match (fail, transit.begun) {
             (Fail::ClientGone, _) => Remedy::End(End::Close, transit.status()),
             // An end of the connection tells the client that the answer is not whole, unless that is how it ends.
-            (_, Some(begun)) => {
-                Remedy::End(if begun.tells_its_end { End::Close } else { End::Reset }, begun.answer.status)
-            }
+            (_, Some(begun)) => Remedy::End(if begun.tells_its_end { End::Close } else { End::Reset }, begun.status),
             // Not a byte of it was taken by a connection that was dead already, or all of it may be done twice.
             (Fail::Closed, None) if reused && (repeatable || (whole && !transit.wrote)) => Remedy::Fresh,
             (Fail::Closed, None) if repeatable => Remedy::Another { status: 502, price: Price::Load },

@@ -208,8 +208,9 @@ pub(super) fn answer(out: &mut Buffer, from: Source<'_>, answer: &Answer, toward
     out.put(b"\r\n");
 }
 
-/// An answer of our own. `told`: what says who the request is; `silent`: the body is not sent (to HEAD).
-pub(super) fn own(out: &mut Buffer, page: &Page, told: &[Told], silent: bool, keep: Keep) {
+/// An answer of our own. `told`: what says who the request is; `silent`: the body is not sent (to HEAD). Returns the
+/// length of the body that goes out.
+pub(super) fn own(out: &mut Buffer, page: &Page, told: &[Told], silent: bool, keep: Keep) -> u64 {
     let Page { status, fields, body } = page;
     let id = told.iter().find(|(name, _)| *name == REQUEST_ID).map(|(_, id)| id.as_str());
     let text = || pages::body(*status, id).into_bytes();
@@ -234,9 +235,11 @@ pub(super) fn own(out: &mut Buffer, page: &Page, told: &[Told], silent: bool, ke
     }
     put_keep(out, keep);
     out.put(b"\r\n");
-    if !silent && !bodiless {
-        out.put(&body);
+    if silent || bodiless {
+        return 0;
     }
+    out.put(&body);
+    body.len() as u64
 }
 
 fn ends_here(from: Source<'_>, field: Field, names_fields: bool) -> bool {

@@ -4,6 +4,7 @@ use http::uri::PathAndQuery;
 use pingora_error::{Error, ErrorType, OrErr, Result};
 use pingora_http::{RequestHeader, ResponseHeader};
 
+use crate::dataplane::ended::Exchange;
 use crate::dataplane::l7::policy::answer::Answer;
 use crate::dataplane::l7::policy::edits::HeadEdits;
 use crate::dataplane::l7::routed::Routed;
@@ -32,8 +33,9 @@ pub(super) fn request(request: &mut RequestHeader, edits: &HeadEdits) -> Result<
     Ok(())
 }
 
-pub(super) fn answer(response: &mut ResponseHeader, routed: &Routed) -> Result<()> {
-    let edits = {
+/// Tells the exchange of the rule that gives the answer another status.
+pub(super) fn answer(response: &mut ResponseHeader, routed: &Routed, exchange: Option<&mut Exchange>) -> Result<()> {
+    let (edits, by) = {
         let fields: Vec<(&str, &[u8])> =
             response.headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes())).collect();
         routed.answer_edits(&Answer { status: response.status.as_u16(), fields: &fields })
@@ -56,6 +58,9 @@ pub(super) fn answer(response: &mut ResponseHeader, routed: &Routed) -> Result<(
     }
     for (name, value) in edits.added() {
         response.append_header(name.to_owned(), value)?;
+    }
+    if let (Some(rule), Some(exchange)) = (by, exchange) {
+        exchange.by_rule(rule);
     }
     Ok(())
 }

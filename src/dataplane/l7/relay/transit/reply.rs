@@ -15,6 +15,7 @@ use crate::dataplane::l7::relay::client::Client;
 use crate::dataplane::l7::relay::write::{self, Keep, Parts, Source, Towards};
 use crate::dataplane::member::learn;
 use crate::model::balancing::Extract;
+use crate::model::id::Name;
 
 impl Transit<'_> {
     /// Passes on what the server says. True where something moved.
@@ -163,7 +164,7 @@ impl Transit<'_> {
             }
         }
         if !answer.is_interim() {
-            self.story.first_byte();
+            self.story.said(answer.status);
             if let (Some(acquired), Some(reply)) = (self.acquired, &self.reply) {
                 let source = Source { head: &reply.data()[..end], fields: &fields };
                 let parts = Parts { source, target: "", client: client.info.client.ip() };
@@ -171,12 +172,17 @@ impl Transit<'_> {
                 learn(&acquired.snapshot, acquired.choice, client.shared.now(), &value);
             }
         }
-        let begun = self.begin(answer, client.signals.is_closing());
+        let mut begun = self.begin(answer, client.signals.is_closing());
         // HTTP/1.0 knows no interim answers (RFC 9110 §15.2).
         if !answer.is_interim() || self.terms.minor == 1 {
             let Some(reply) = &self.reply else { return Ok(false) };
             let source = Source { head: &reply.data()[..end], fields: &fields };
             let edits = if answer.is_interim() { None } else { self.edits(source, answer.status) };
+            let (edits, by) = edits.unzip();
+            if let Some(rule) = by.flatten() {
+                self.story.by_rule(&rule);
+            }
+            begun.status = edits.as_ref().and_then(|edits| edits.status).unwrap_or(answer.status);
             let told = self.diagnosed.filter(|_| !answer.is_interim());
             let towards = Towards {
                 knows_chunks: self.terms.minor == 1,
@@ -199,12 +205,13 @@ impl Transit<'_> {
         Ok(true)
     }
 
-    /// What rules change in the head of the answer.
-    fn edits(&self, from: Source<'_>, status: u16) -> Option<HeadEdits> {
+    /// What rules change in the head of the answer, and the one that gives it another status.
+    fn edits(&self, from: Source<'_>, status: u16) -> Option<(HeadEdits, Option<Name>)> {
         let routed = self.routed.as_ref().filter(|routed| routed.edits_answer())?;
         let fields: Vec<(&str, &[u8])> =
             from.fields.iter().map(|field| (field.name.text(from.head), field.value.of(from.head))).collect();
-        Some(routed.answer_edits(&policy::answer::Answer { status, fields: &fields }))
+        let (edits, by) = routed.answer_edits(&policy::answer::Answer { status, fields: &fields });
+        Some((edits, by.cloned()))
     }
 
     /// What becomes of the client's connection after this answer.
@@ -218,7 +225,12 @@ impl Transit<'_> {
         // A body that is still on its way would be taken for the next request.
         let draining = || self.acquired.is_some_and(|acquired| acquired.serving.is_draining());
         let goes_on = tells_its_end && !closing && self.body.is_over() && !self.deaf && !draining();
-        Begun { answer, keep: if goes_on { self.terms.keep } else { Keep::Close }, tells_its_end }
+        Begun {
+            answer,
+            status: answer.status,
+            keep: if goes_on { self.terms.keep } else { Keep::Close },
+            tells_its_end,
+        }
     }
 
     fn body_of(&self, answer: &Answer) -> Body {
