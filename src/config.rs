@@ -21,6 +21,8 @@ mod walk;
 mod warnings;
 pub mod zonefile;
 
+pub use resolve::populate::populate;
+
 use std::fmt::Write;
 use std::sync::Arc;
 

@@ -20,6 +20,7 @@ use tokio::sync::{broadcast, mpsc};
 use crate::config::Source;
 use crate::model::Model;
 use crate::model::id::Name;
+use crate::model::lookup::{KnownNames, Membership};
 use crate::model::state::StateView;
 use crate::model::time::{Now, Wall};
 use crate::snapshot::{Cell, Snapshot};
@@ -56,6 +57,10 @@ pub struct World<'a> {
     pub now: Now,
     pub model: &'a Arc<Model>,
     pub view: &'a StateView,
+    /// Names of servers.
+    pub names: &'a KnownNames,
+    /// Members that come from DNS.
+    pub membership: &'a Membership,
     pub config: &'a ConfigStatus,
     /// The texts that the running configuration was loaded from.
     pub sources: &'a [Source],

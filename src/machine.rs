@@ -11,6 +11,8 @@ pub mod condition;
 pub mod datacenter;
 pub mod engine;
 pub mod invariant;
+pub mod members;
+pub mod names;
 pub mod scenario;
 pub mod service;
 pub mod vserver;
@@ -34,6 +36,8 @@ pub enum Input {
     Restore(Saved),
     /// A new intention. Rows, drains, holds and counters of what has not changed survive.
     Adopt(Arc<Model>),
+    /// The same intention with other members from DNS.
+    Populate(Arc<Model>),
     Verdict {
         check: CheckId,
         verdict: Verdict,

@@ -19,6 +19,7 @@
 //! - [`figures`]: every statistic of NetScaler and where it is read, and the series for Prometheus
 //! - [`operations`]: the state directory, the journal, stopping, upgrading, when the disk fails
 //! - [`methods`]: how a member is chosen for a client: methods, weights, orders, splits, passive health
+//! - [`members`]: servers by name, and service groups whose members come from DNS
 //! - [`limits`]: what this build does not do, and what it says instead
 
 pub mod choices;
@@ -28,6 +29,7 @@ pub mod figures;
 pub mod first_steps;
 pub mod http;
 pub mod limits;
+pub mod members;
 pub mod methods;
 pub mod monitors;
 pub mod netscaler;

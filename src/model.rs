@@ -11,6 +11,7 @@ pub mod fault;
 pub mod id;
 pub mod ldap;
 pub mod limit;
+pub mod lookup;
 pub mod net;
 pub mod persistence;
 pub mod rule;
@@ -26,12 +27,13 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use balancing::Shares;
-use check::{Check, Monitor};
+use check::{Check, Host, Monitor};
 use condition::Term;
 use id::{
     CertificateId, CheckId, CriterionId, DatacenterId, GroupId, Kind, LbGroupId, MonitorId, Name, QueryId, RuleId,
     ScenarioId, ServerId, ServiceId, SwitchId, TimeWindowId, TriggerId, VserverId, WatchedId,
 };
+use lookup::{Lookup, Question, Resolver};
 use persistence::LbGroup;
 use rule::{Criterion, Rule};
 use scenario::{Datacenter, Pair, Query, Scenario, Secret, Switch, TimeWindow, Trigger};
@@ -51,6 +53,7 @@ pub struct Model {
     /// `[monitors] scripts`: the folder of the scripts of USER monitors, relative to that of the configuration.
     pub monitor_scripts: Option<Name>,
     pub log: Log,
+    pub resolver: Resolver,
     pub monitors: Vec<Monitor>,
     pub checks: Vec<Check>,
     pub servers: Vec<Server>,
@@ -74,6 +77,10 @@ pub struct Model {
     pub zones: Vec<Zone>,
     /// Terms that rules and records read.
     pub watched: Vec<Term>,
+    /// Members from DNS at the end of `services`, sorted among themselves: an answer moves no other id.
+    pub dns_services: usize,
+    /// Their checks, at the end of `checks`.
+    pub dns_checks: usize,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -153,7 +160,7 @@ pub enum LogFormat {
     Json,
 }
 
-/// Lookup by name; the tables are sorted, so it is a binary search (services: groups' members too).
+/// Lookup by name; the tables are sorted, so it is a binary search.
 macro_rules! lookup {
     ($($(#[$doc:meta])* $method:ident, $table:ident, $id:ident);+ $(;)?) => {$(
         $(#[$doc])*
@@ -175,6 +182,7 @@ impl Model {
             journal: Journal { keep: Duration::from_secs(400 * 86_400), size: 1 << 30 },
             monitor_scripts: None,
             log: Log::default(),
+            resolver: Resolver::default(),
             monitors: Vec::new(),
             checks: Vec::new(),
             servers: Vec::new(),
@@ -196,14 +204,14 @@ impl Model {
             dns: Dns::default(),
             zones: Vec::new(),
             watched: Vec::new(),
+            dns_services: 0,
+            dns_checks: 0,
         }
     }
 
     lookup! {
         monitor_id, monitors, MonitorId;
-        check_id, checks, CheckId;
         server_id, servers, ServerId;
-        service_id, services, ServiceId;
         group_id, groups, GroupId;
         vserver_id, vservers, VserverId;
         lb_group_id, lb_groups, LbGroupId;
@@ -216,6 +224,22 @@ impl Model {
         query_id, queries, QueryId;
         scenario_id, scenarios, ScenarioId;
         datacenter_id, datacenters, DatacenterId;
+    }
+
+    /// Members of groups, too.
+    pub fn service_id(&self, name: &str) -> Option<ServiceId> {
+        in_two(&self.services, self.dns_services, |service| (*service.name).cmp(name)).map(ServiceId::from_index)
+    }
+
+    pub fn check_id(&self, name: &str) -> Option<CheckId> {
+        in_two(&self.checks, self.dns_checks, |check| (*check.name).cmp(name)).map(CheckId::from_index)
+    }
+
+    /// What is asked of DNS for the address of `service`; `None`: it has one.
+    pub fn question(&self, service: &Service) -> Option<(Question, Lookup)> {
+        let Host::Name(name) = &service.host else { return None };
+        let lookup = service.server.map_or_else(Lookup::default, |id| self.servers[id.index()].lookup);
+        Some((Question { name: Name::clone(name), query: lookup.query }, lookup))
     }
 
     pub fn check(&self, id: CheckId) -> &Check {
@@ -267,4 +291,11 @@ impl Model {
     pub fn backup_chain(&self, id: VserverId) -> impl Iterator<Item = VserverId> + '_ {
         std::iter::successors(self.vserver(id).backup, |&v| self.vserver(v).backup)
     }
+}
+
+/// In a table whose last `tail` entries are sorted by themselves.
+fn in_two<T>(table: &[T], tail: usize, compare: impl Fn(&T) -> std::cmp::Ordering) -> Option<usize> {
+    let (head, tail) = table.split_at(table.len() - tail);
+    let in_tail = || tail.binary_search_by(&compare).ok().map(|at| head.len() + at);
+    head.binary_search_by(&compare).ok().or_else(in_tail)
 }

@@ -33,6 +33,7 @@ mod wire;
 
 use std::fmt::Write as _;
 use std::io;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -50,6 +51,8 @@ pub struct Job {
     pub due: Instant,
     /// What users of the service got, for HTTP-INLINE; no other kind looks at it.
     pub traffic: Option<Arc<dyn Traffic>>,
+    /// Where the name of the target leads, where that is known: it is not looked up then.
+    pub address: Option<IpAddr>,
 }
 
 /// A sample taken.
@@ -99,9 +102,19 @@ pub async fn sample(check: &Check) -> Verdict {
 
 /// Takes one sample of `check`. Ends by the check's time-out; needs a tokio runtime with I/O and time.
 pub async fn sample_in(check: &Check, around: &Surroundings, traffic: Option<&dyn Traffic>) -> Verdict {
+    sample_at(check, around, traffic, None).await
+}
+
+/// [`sample_in`], at the address that the name of the target leads to.
+async fn sample_at(
+    check: &Check,
+    around: &Surroundings,
+    traffic: Option<&dyn Traffic>,
+    address: Option<IpAddr>,
+) -> Verdict {
     let start = Instant::now();
     let deadline = Deadline::after(check.schedule.timeout);
-    let found = attempt(check, around, traffic, deadline).await;
+    let found = attempt(check, around, traffic, address, deadline).await;
     let latency = start.elapsed();
     match found {
         Ok(Answer { trofs: false, detail, load }) => Verdict::new(Outcome::Pass, latency, detail).with_load(load),
@@ -111,7 +124,13 @@ pub async fn sample_in(check: &Check, around: &Surroundings, traffic: Option<&dy
     }
 }
 
-async fn attempt(check: &Check, around: &Surroundings, traffic: Option<&dyn Traffic>, deadline: Deadline) -> Found {
+async fn attempt(
+    check: &Check,
+    around: &Surroundings,
+    traffic: Option<&dyn Traffic>,
+    address: Option<IpAddr>,
+    deadline: Deadline,
+) -> Found {
     let monitor = matches!(check.origin, Origin::Monitor { .. });
     let Some(target) = check.probe.target() else {
         return Err(Miss::Void(format!("probes of type {} are not available in this build", check.probe.word())));
@@ -121,7 +140,10 @@ async fn attempt(check: &Check, around: &Surroundings, traffic: Option<&dyn Traf
     {
         return found;
     }
-    let addresses = resolve::lookup(target, monitor, deadline).await?;
+    let addresses = match address {
+        Some(ip) => vec![SocketAddr::new(ip, target.port)],
+        None => resolve::lookup(target, monitor, deadline).await?,
+    };
     let considered = if monitor { http::CONSIDERED_BY_MONITORS } else { http::CONSIDERED_BY_CHECKS };
     let to = |tls| To { target, addresses: &addresses, tls, deadline };
     // On the heap: the state of a TLS handshake and a head of 16 KiB would make every sample that large.
@@ -158,7 +180,7 @@ async fn attempt(check: &Check, around: &Surroundings, traffic: Option<&dyn Traf
 #[derive(Clone, Copy)]
 struct To<'a> {
     target: &'a Target,
-    addresses: &'a [std::net::SocketAddr],
+    addresses: &'a [SocketAddr],
     tls: Option<&'a TlsProbe>,
     deadline: Deadline,
 }

@@ -1,6 +1,5 @@
 //! Choosing a member: on a snapshot, as traffic does it.
 
-use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -79,7 +78,7 @@ fn snapshot(method: Method, members: u32, weights: u32) -> Snapshot {
         view: &view,
         registry: &mut Registry::default(),
         zones: &Arc::new(ZoneIndex::build(&model)),
-        resolved: &HashMap::new(),
+        resolved: &Default::default(),
         previous: None,
         scenario_active: Vec::new(),
         ready: true,

@@ -1,6 +1,5 @@
 //! A query to a reply: one zone of a thousand static names, and a name steered by a scenario.
 
-use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -59,7 +58,7 @@ fn snapshot() -> Snapshot {
         view: engine.view(),
         registry: &mut Registry::default(),
         zones: &Arc::new(ZoneIndex::build(&model)),
-        resolved: &HashMap::new(),
+        resolved: &Default::default(),
         previous: None,
         scenario_active: vec![true; model.scenarios.len()],
         ready: true,

@@ -1,6 +1,5 @@
 //! From the state of everything to what traffic reads.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use bascule::machine::{Engine, Input};
@@ -20,7 +19,7 @@ pub fn bench(c: &mut Criterion) {
         engine.step(Now::new(Tick(1), Wall(0)), Input::Adopt(Arc::clone(&model)), &mut Vec::new());
         let mut registry = Registry::default();
         let zones = Arc::new(ZoneIndex::build(&model));
-        let resolved = HashMap::new();
+        let resolved = Default::default();
         let mut generation = 0;
         let mut previous = None;
         group.bench_function(format!("{services} services"), |b| {

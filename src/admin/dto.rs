@@ -56,6 +56,7 @@ mod connection;
 mod datacenter;
 mod monitor;
 mod persistence;
+mod resolution;
 mod scenario;
 mod server;
 mod service;
@@ -87,6 +88,7 @@ pub use connection::ConnectionDto;
 pub use datacenter::{DatacenterDto, SignalDto, SignalTargetDto, SignalsDto};
 pub use monitor::{LbMonitorDto, MonitorBindingDto};
 pub use persistence::{ClearedDto, PersistenceDto, PersistenceSessionDto};
+pub use resolution::{AutoScaleDto, ResolutionDto, SourceDto};
 pub(crate) use scenario::NOT_DELIVERED;
 pub use scenario::{
     AttemptDto, DirectionsDto, GroupDto, GuardDto, ModeDetailsDto, ModeDto, ModesDto, ScenarioDto, TermDto,
@@ -124,7 +126,8 @@ dto! {
 
     /// Who did something, when, why, and until when.
     pub struct NoteDto {
-        /// `admin:NAME`, `admin:local` (no users configured), `uid:N` (Unix socket), `system`.
+        /// `admin:NAME`, `admin:local` (no users configured), `uid:N` (Unix socket), `system`, `dns` (the address of a
+        /// member is gone from DNS).
         pub actor: String,
         /// When it was done.
         pub since: String,

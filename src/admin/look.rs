@@ -8,6 +8,7 @@ use super::problem::Problem;
 use crate::config::Source;
 use crate::control::{ConfigStatus, RunStatus, World};
 use crate::model::Model;
+use crate::model::lookup::{KnownNames, Membership};
 use crate::model::state::StateView;
 use crate::model::time::Now;
 use crate::snapshot::Snapshot;
@@ -17,6 +18,8 @@ pub(super) struct Look {
     now: Now,
     model: Arc<Model>,
     view: StateView,
+    names: KnownNames,
+    membership: Membership,
     config: ConfigStatus,
     sources: Vec<Source>,
     snapshot: Arc<Snapshot>,
@@ -31,6 +34,8 @@ impl Look {
             now: self.now,
             model: &self.model,
             view: &self.view,
+            names: &self.names,
+            membership: &self.membership,
             config: &self.config,
             sources: &self.sources,
             snapshot: &self.snapshot,
@@ -51,15 +56,16 @@ impl App {
                     world.now,
                     Arc::clone(world.model),
                     world.view.clone(),
+                    (world.names.clone(), world.membership.clone()),
                     world.config.clone(),
                     world.sources.to_vec(),
                     world.status.clone(),
                 )
             };
-            let (now, model, view, config, sources, status) = self.read(look).await?;
+            let (now, model, view, (names, membership), config, sources, status) = self.read(look).await?;
             let snapshot = self.handle().snapshot();
             if Arc::ptr_eq(&snapshot.model, &model) {
-                return Ok(Look { now, model, view, config, sources, snapshot, status });
+                return Ok(Look { now, model, view, names, membership, config, sources, snapshot, status });
             }
         }
         Err(Problem::busy("the configuration is changing; try again"))

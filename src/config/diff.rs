@@ -33,7 +33,7 @@ pub enum DifferenceKind {
 }
 
 /// Tables that stand once; all others hold objects by name.
-const ONCE: [&str; 7] = ["appliance", "admin", "features", "journal", "log", "monitors", "dns"];
+const ONCE: [&str; 8] = ["appliance", "admin", "features", "journal", "log", "resolver", "monitors", "dns"];
 /// Longer values are not shown whole.
 const SHOWN_MOST: usize = 120;
 

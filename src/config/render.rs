@@ -100,6 +100,11 @@ fn once(out: &mut Text, model: &Model) {
         },
     );
     out.key("format", Value::Str(if model.log.format == LogFormat::Json { "json" } else { "text" }.into()));
+
+    if !model.resolver.name_servers.is_empty() {
+        out.table(&["resolver"]);
+        out.key("name_servers", Value::List(model.resolver.name_servers.iter().map(Value::show).collect()));
+    }
 }
 
 fn secret_value(secret: &Secret) -> Value {

@@ -8,6 +8,7 @@
 
 mod access;
 mod act;
+mod auto_scale;
 mod balancing;
 mod binding;
 mod certificate;
@@ -23,6 +24,7 @@ mod names;
 mod object;
 mod pair;
 mod persistence;
+pub mod populate;
 mod rule;
 mod scenario;
 mod service;
@@ -73,6 +75,7 @@ pub fn resolve(report: &mut Report, document: &Table, files: &dyn Files) -> Mode
     let journal = global::journal(cx);
     let monitor_scripts = monitor::scripts(cx);
     let log = global::log(cx);
+    let resolver = global::resolver(cx);
     let monitors = monitor::all(cx);
     let servers = service::servers(cx);
     let lists = access::all(cx);
@@ -103,6 +106,7 @@ pub fn resolve(report: &mut Report, document: &Table, files: &dyn Files) -> Mode
         journal,
         monitor_scripts,
         log,
+        resolver,
         monitors,
         checks,
         servers,
@@ -124,6 +128,8 @@ pub fn resolve(report: &mut Report, document: &Table, files: &dyn Files) -> Mode
         dns,
         zones,
         watched,
+        dns_services: 0,
+        dns_checks: 0,
     }
 }
 

@@ -125,6 +125,7 @@ pub static ROOT: Schema = schema(&[
     key("features", Kind::Table(&FEATURES)),
     key("journal", Kind::Table(&JOURNAL)),
     key("log", Kind::Table(&LOG)),
+    key("resolver", Kind::Table(&RESOLVER)),
     key("defaults", Kind::Table(&DEFAULTS)),
     key("monitors", Kind::Table(&monitor::MONITORS)),
     key("monitor", Kind::Map(&Kind::Table(&monitor::MONITOR))),
@@ -176,6 +177,9 @@ static JOURNAL: Schema =
 
 static LOG: Schema = schema(&[key("access", Kind::Name), key("format", Kind::Word(&LOG_FORMATS))]);
 static LOG_FORMATS: Words = words(&["text", "json"]);
+
+/// Who is asked for the names of servers.
+static RESOLVER: Schema = schema(&[key("name_servers", Kind::List(&Kind::Name))]);
 
 static DEFAULTS: Schema = schema(&[
     key("monitor", Kind::Table(&monitor::MONITOR_DEFAULTS)),

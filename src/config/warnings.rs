@@ -131,7 +131,9 @@ fn vservers(cx: &mut Warnings<'_>) {
             cx.warn("vserver", name, None, "all members have weight 0; no new client is served");
         }
         let mut hosts: Vec<&Host> = vserver.members.iter().map(|m| &model.service(m.service).host).collect();
-        let several = hosts.len() > 1;
+        // Members from DNS are not there yet.
+        let more = vserver.groups.iter().any(|group| model.groups[group.index()].auto_scale.is_some());
+        let several = hosts.len() > 1 && !more;
         hosts.dedup();
         // On the loopback a whole rehearsal stands on one address.
         let loopback = |host: &Host| matches!(host, Host::Ip(ip) if ip.is_loopback());

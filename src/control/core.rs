@@ -25,11 +25,13 @@ mod names;
 mod probing;
 mod publish;
 mod saving;
+mod stepping;
 
 #[cfg(test)]
 mod tests;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -41,11 +43,14 @@ use super::disk::{Report, ToDisk};
 use super::store::{Batch, Found};
 use super::{ConfigStatus, Event, Request, RunStatus, World};
 use crate::config::{Files, Loaded, Problem, Source};
+use crate::machine::members::Members;
+use crate::machine::names::Names;
 use crate::machine::{Effect, Engine, Input as Step};
 use crate::model::Model;
 use crate::model::check::{Check, Probe};
-use crate::model::event::{GuardResult, Observation};
+use crate::model::event::Observation;
 use crate::model::id::Name;
+use crate::model::lookup::Question;
 use crate::model::state::CheckView;
 use crate::model::time::{Now, Tick};
 use crate::probe::Sampled;
@@ -67,9 +72,6 @@ const SECOND: Duration = Duration::from_secs(1);
 
 /// Between two cuts of the journal.
 const CUT_EVERY: Duration = Duration::from_secs(600);
-
-/// Steps that guards may cause within one input; each result is fed back as a step.
-const GUARD_STEPS_MOST: usize = 1_000;
 
 /// Where texts come from.
 pub type FileAccess = Arc<dyn Files + Send + Sync>;
@@ -104,6 +106,8 @@ pub enum Output {
         due: Tick,
         /// For HTTP-INLINE: where the answers that users got are counted.
         traffic: Option<Arc<ServiceLive>>,
+        /// Where the name of its server leads.
+        address: Option<IpAddr>,
     },
     /// Only these checks are left.
     Checks(Vec<Name>),
@@ -111,8 +115,10 @@ pub enum Output {
     Answer(Answer),
     /// Run this beside the reactor and feed its outcome.
     Config(ConfigJob),
-    /// Host names to look up from now on.
-    Names(Vec<Name>),
+    /// Look these names up; each is answered, whatever comes of it.
+    Ask(Vec<Question>),
+    /// Who is asked from now on; none: whom the system asks.
+    NameServers(Vec<SocketAddr>),
     /// The last order is durable, or never will be: end.
     Stopped,
 }
@@ -136,7 +142,11 @@ pub struct Core {
     registry: Registry,
     zones: Arc<ZoneIndex>,
     checks: Vec<Arc<Check>>,
-    names: names::Names,
+    /// As configured, without the members from DNS.
+    intended: Arc<Model>,
+    names: Names,
+    members: Members,
+    name_servers: Vec<SocketAddr>,
 
     config: ConfigStatus,
     sources: Vec<Source>,
@@ -191,7 +201,10 @@ impl Core {
             registry,
             zones,
             checks: Vec::new(),
-            names: names::Names::default(),
+            intended: Arc::clone(&loaded.model),
+            names: Names::default(),
+            members: Members::default(),
+            name_servers: Vec::new(),
             config: ConfigStatus {
                 hash: loaded.hash.to_string(),
                 saved_hash: loaded.hash.to_string(),
@@ -231,6 +244,7 @@ impl Core {
         };
         core.journal_start(now, &found);
         core.journal_config(now, &"system".into(), "start", &loaded.hash);
+        core.names.restore(found.answers);
         core.step(now, Step::Restore(found.saved));
         core.adopt(now, loaded.model);
         core.carry_out_promises(now, found.intents);
@@ -263,6 +277,7 @@ impl Core {
 
     /// Ends a turn. To be called after every batch of inputs.
     pub fn settle(&mut self, now: Now) {
+        self.look_at_names(now);
         self.decide_readiness(now);
         self.seal(now);
         self.release_overdue(now);
@@ -289,7 +304,9 @@ impl Core {
         let mut at = now + SECOND;
         let engine = self.engine.wake_at();
         let ready = (!self.status.ready).then_some(self.started + STARTUP_WAIT);
-        for tick in [engine, ready, self.next_hold_end(now), self.acts.next_deadline()].into_iter().flatten() {
+        let names = [self.names.wake_at(), self.members.wake_at()];
+        let others = [engine, ready, self.next_hold_end(now), self.acts.next_deadline()];
+        for tick in others.into_iter().chain(names).flatten() {
             at = at.min(tick);
         }
         at.max(now)
@@ -302,6 +319,8 @@ impl Core {
             now,
             model: self.engine.model(),
             view: self.engine.view(),
+            names: self.names.known(),
+            membership: self.members.membership(),
             config: &self.config,
             sources: &self.sources,
             snapshot: &snapshot,
@@ -333,54 +352,6 @@ impl Core {
         }
         self.note_load(check, &sampled.verdict);
         self.step(now, Step::Verdict { check, verdict: sampled.verdict.clone() });
-    }
-
-    /// One step of the engine and everything it asks for. Results of guards are fed back at once.
-    fn step(&mut self, now: Now, input: Step) {
-        let mut results = VecDeque::new();
-        self.one_step(now, input, &mut results);
-        for _ in 0..GUARD_STEPS_MOST {
-            let Some(result) = results.pop_front() else { return };
-            self.one_step(now, Step::Guard(result), &mut results);
-        }
-    }
-
-    fn one_step(&mut self, now: Now, input: Step, results: &mut VecDeque<GuardResult>) {
-        let mut effects = std::mem::take(&mut self.effects);
-        self.engine.step(now, input, &mut effects);
-        let mut at = now;
-        for effect in effects.drain(..) {
-            match effect {
-                Effect::Probe { check, due } => self.order_probe(check, due),
-                Effect::Guard { scenario, direction, attempt } => {
-                    results.push_back(guard::run(&self.engine, scenario, direction, attempt));
-                }
-                // Guards of this build are over as soon as they have begun.
-                Effect::CancelGuard { .. } => {}
-                Effect::At(time) => at = time,
-                Effect::Record(record) => self.record(now, at, record),
-                Effect::SaveScenario(scenario) => self.batch.scenarios.push(*scenario),
-                Effect::SaveOverride(key, value) => self.batch.overrides.push((key, value)),
-                Effect::Publish => self.dirty = true,
-            }
-        }
-        self.effects = effects;
-    }
-
-    /// Takes over a model: checks keep their identity where they are equal, names are looked up, ids are new.
-    fn adopt(&mut self, now: Now, model: Arc<Model>) {
-        let before: HashMap<Name, Arc<Check>> = self.checks.drain(..).map(|c| (Name::clone(&c.name), c)).collect();
-        let kept = |check: &Check| {
-            let old = before.get(&check.name)?;
-            (old.probe == check.probe && old.schedule == check.schedule).then(|| Arc::clone(old))
-        };
-        self.checks = model.checks.iter().map(|c| kept(c).unwrap_or_else(|| Arc::new(c.clone()))).collect();
-        self.held_across(&model);
-        self.outputs.push(Output::Checks(model.checks.iter().map(|c| Name::clone(&c.name)).collect()));
-        self.step(now, Step::Adopt(Arc::clone(&model)));
-        self.tell_traffic();
-        self.adopt_names(now, &model);
-        self.dirty = true;
     }
 
     fn decide_readiness(&mut self, now: Now) {

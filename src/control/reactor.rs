@@ -12,6 +12,7 @@ use tokio::sync::{broadcast, mpsc, watch};
 use super::clock::Clock;
 use super::core::{Answer, ConfigOutcome, Core, FileAccess, Input, Lookups, Output, Setup};
 use super::disk::{Disk, Report};
+use super::resolve::Resolver;
 use super::store::{Found, Store};
 use super::{Event, Handle, Request};
 use crate::config::Loaded;
@@ -78,7 +79,7 @@ struct Shell {
     cell: Arc<Cell>,
     runner: Runner,
     disk: Disk,
-    names: watch::Sender<Vec<crate::model::id::Name>>,
+    resolver: Resolver,
     configs: mpsc::Sender<ConfigOutcome>,
 }
 
@@ -95,7 +96,6 @@ impl Reactor {
         let (report, report_queue) = mpsc::channel(REPORTS_MOST);
         let (configs, config_queue) = mpsc::channel(1);
         let (lookups, lookup_queue) = mpsc::channel(16);
-        let (names, wanted) = watch::channel(Vec::new());
         let events = broadcast::Sender::<Arc<Event>>::new(EVENTS_MOST);
         let journal = store.reader();
 
@@ -109,7 +109,7 @@ impl Reactor {
         })?;
         let runner = Runner::start_in(surroundings, samples, probes)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().thread_name("bascule-work").build()?;
-        let shell = Shell { clock, cell: Arc::clone(&cell), runner, disk, names, configs };
+        let shell = Shell { clock, cell: Arc::clone(&cell), runner, disk, resolver: Resolver::new(lookups), configs };
         let inputs = Inputs {
             requests: request_queue,
             samples: sample_queue,
@@ -123,7 +123,6 @@ impl Reactor {
             // Dropped with the thread, also where it panics: whoever waits for the end hears of it.
             let _end = SendOnDrop(end);
             runtime.block_on(async {
-                tokio::spawn(super::resolve::run(wanted, lookups));
                 run(core, inputs, shell).await;
             });
             // A look-up that hangs must not hold up the end of the process.
@@ -226,9 +225,9 @@ impl Inputs {
 impl Shell {
     fn carry_out(&self, output: Output) {
         match output {
-            Output::Probe { check, due, traffic } => {
+            Output::Probe { check, due, traffic, address } => {
                 let traffic = traffic.map(|live| Arc::new(UserTraffic(live)) as Arc<dyn Traffic>);
-                self.runner.schedule(Job { check, due: self.clock.instant(due), traffic });
+                self.runner.schedule(Job { check, due: self.clock.instant(due), traffic, address });
             }
             Output::Checks(names) => {
                 let names: std::collections::HashSet<_> = names.into_iter().collect();
@@ -244,9 +243,8 @@ impl Shell {
                     let _ = outcomes.blocking_send(outcome);
                 });
             }
-            Output::Names(names) => {
-                self.names.send_replace(names);
-            }
+            Output::Ask(questions) => self.resolver.ask(questions),
+            Output::NameServers(servers) => self.resolver.set_name_servers(servers),
             Output::Stopped => {}
         }
     }

@@ -20,6 +20,7 @@ use std::sync::Arc;
 use super::journal::chain::{Entry, Verified};
 use super::journal::{JournalEntry, JournalQuery};
 use crate::model::id::Name;
+use crate::model::lookup::{Answer, Question};
 use crate::model::state::{Override, OverrideKey, Saved, SavedScenario};
 use crate::model::time::{Tick, Wall};
 use crate::snapshot::live::CookieKey;
@@ -63,6 +64,8 @@ pub struct Batch {
     pub intents: Vec<Intent>,
     /// Intents that were carried out, or given up.
     pub settled: Vec<u64>,
+    /// The last answer of every name of a server, whole.
+    pub answers: Option<serde_json::Value>,
     /// From now on a start is a restart: traffic has been answered from this state.
     pub served: bool,
 }
@@ -96,6 +99,8 @@ pub struct Found {
     pub saved: Saved,
     /// In the order they were made.
     pub intents: Vec<Intent>,
+    /// The last answers to names of servers, and when they came.
+    pub answers: Vec<(Question, Answer, Wall)>,
     /// A former process has served from this state: this start is a restart.
     pub served: bool,
     /// Number of the newest journal entry; 0: none.
@@ -128,6 +133,7 @@ impl Batch {
             && self.overrides.is_empty()
             && self.intents.is_empty()
             && self.settled.is_empty()
+            && self.answers.is_none()
             && !self.served
     }
 }

@@ -20,7 +20,7 @@
 //! | exit statuses of a script (USER) | 0 passed, 126 and 127 void, everything else failed |
 //! | a forced state | replaces what the probes say, a monitor's drain included. Probes go on underneath, and `NONE` shows their truth of that moment. An administrator's disable and a name that does not resolve stand above it |
 //! | what a flap is (`flaps<3 in 30m`) | a change between up and down; leaving UNKNOWN is none |
-//! | a server whose name does not resolve | its enabled services are UNKNOWN |
+//! | a server whose name has never resolved | its enabled services are UNKNOWN. One that has resolved keeps its address, whatever DNS says or does not say afterwards |
 //! | `health_monitor = false` | always UP when enabled, TROFS while draining, never TROFS_DOWN |
 //!
 //! ## Disable, drain, enable

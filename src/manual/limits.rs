@@ -13,7 +13,9 @@
 //! | TLS below 1.2; choosing ciphers and curves; OCSP, revocation lists; keys under a pass phrase; TLS profiles | refused at load: the suites are those of TLS 1.3 and those of TLS 1.2 with forward secrecy |
 //! | the methods USER_TOKEN, LRTM and AUDITLOGHASH; persistence by Call-ID, RTSP, Diameter, FIX and user session | refused at load |
 //! | listen policies | refused at load |
-//! | members of a service group that come from DNS (`autoscale`, SRV records) | refused at load. A *server* may have a host name, whose address is followed |
+//! | members from DNS beyond 256 a group, or 64 SRV records of a name | they wait until one leaves; see [`members`](super::members) |
+//! | members that come from anything but DNS (`auto_scale` by POLICY, CLOUD, API) | refused at load |
+//! | a member from DNS in a condition (`svc:web/192.0.2.1:80`), a rule or `proximity` | refused at load: who they are, only an answer tells. `vs:` and `group` work |
 //! | moving a split where the configuration has none | refused: it would end the balancing by the weights of all members |
 //! | startup round robin after a change (`new_service_request`) | refused at load; `slow_start` is there |
 //! | features other than LB and GSLB as switches (content switching, rewriting and answering are rules and always on); compression, cache, … | refused at load |

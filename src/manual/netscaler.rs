@@ -106,7 +106,7 @@
 //! | appflowLog | refused | `app_flow_log` | the access log tells the same |
 //! | pathMonitor | refused | `pathmonitor` | bind a monitor |
 //! | monConnectionClose | refused | `monconnectionclose` | a probe closes its connection |
-//! | autoScale | refused | `autoscale` | of groups |
+//! | autoScale | refused | `auto_scale` | of groups: `[service_group.NAME]` |
 //! | memberPort | refused | `member_port` | as above |
 //!
 //! ## serviceGroup
@@ -130,8 +130,11 @@
 //! | downStateFlush | supported | `down_state_flush` | |
 //! | delay, graceFul | supported | `disable serviceGroup` | acts on the running appliance, not configuration |
 //! | state | refused | `state` | `disable serviceGroup`, of the group or of one member |
-//! | autoScale | refused | `autoscale` | members stand in the configuration |
-//! | memberPort | refused | `member_port` | as above |
+//! | autoScale | supported | `auto_scale` | DISABLED and DNS, see [`members`](super::members); POLICY, CLOUD and API are refused |
+//! | autoDisabledelay | supported | `auto_disable_delay` | |
+//! | autoDisablegraceful | supported | `auto_disable_graceful` | |
+//! | autoDelayedTrofs | supported | `auto_delayed_trofs` | waits for the longest response time-out of the group's monitors |
+//! | memberPort | refused | `member_port` | `port` of the member, or the SRV record |
 //! | comment | refused | `comment` | a comment stands behind `#`; saving keeps it |
 //! | sp | refused | `sp` | as of a service |
 //! | cltTimeout | refused | `clt_timeout` | of the vserver |
@@ -267,14 +270,14 @@
 //! |---|---|---|---|
 //! | name | supported | `[server.NAME]` | |
 //! | IPAddress | supported | `address` | IPv4 or IPv6 |
-//! | domain | supported | `address` | a host name; looked up beside traffic, and followed when it moves |
+//! | domain | supported | `address` | a host name; looked up beside traffic at its TTL, and followed when it moves, see [`members`](super::members) |
 //! | delay, graceFul | supported | `disable server` | acts on the running appliance, not configuration: they outlive a restart |
 //! | state | refused | `state` | whether a server is disabled is state: `disable server` |
 //! | comment | refused | `comment` | a comment stands behind `#`; saving keeps it |
-//! | ipv6Address | refused | `ipv6_address` | a host name may have addresses of both kinds |
-//! | queryType | refused | `query_type` | A and AAAA are asked for |
-//! | domainResolveRetry | refused | `domain_resolve_retry` | looked up again every few seconds |
-//! | domainResolveNow | refused | `domain_resolve_now` | as above |
+//! | ipv6Address | refused | `ipv6_address` | `query_type = "AAAA"` |
+//! | queryType | supported | `query_type` | A, AAAA or SRV (in groups with `auto_scale`); without it A, and AAAA where there is no A |
+//! | domainResolveRetry | supported | `domain_resolve_retry` | after a failure; otherwise the TTL counts |
+//! | domainResolveNow | refused | `domain_resolve_now` | a reload asks for names that are new, and the TTL is kept |
 //! | translationIp | refused | `translation_ip` | the address in DNS is the one that is used |
 //! | translationMask | refused | `translation_mask` | as above |
 //! | td | refused | `td` | no traffic domains |

@@ -4,7 +4,7 @@
 //!
 //! | state | shown as | enter when |
 //! |---|---|---|
-//! | UNKNOWN | `UNKNOWN` | no probe result yet, or the server's name does not resolve |
+//! | UNKNOWN | `UNKNOWN` | no probe result yet, or the server's name has never resolved |
 //! | UP | `UP` | all monitors are up (or the weights of those that are reach `mon_threshold`; or `health_monitor` is off) |
 //! | DOWN | `DOWN` | they are not |
 //! | TROFS | `GOING OUT OF SERVICE` | disabled with a delay or gracefully, or a monitor asks for it; probes do not fail |

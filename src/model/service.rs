@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::check::Host;
 use super::id::{CheckId, GroupId, MonitorId, Name, ServerId};
+use super::lookup::{Lookup, Question};
 use super::tls::ServerTls;
 
 /// A host. Disabling it drains everything on it.
@@ -13,6 +14,8 @@ pub struct Server {
     pub name: Name,
     /// A name is resolved at run time; while it does not resolve its services are UNKNOWN.
     pub address: Host,
+    /// How a name is looked up; of no meaning for an address.
+    pub lookup: Lookup,
 }
 
 /// What a service or vserver speaks: NetScaler's service types.
@@ -125,7 +128,39 @@ pub struct MonitorBinding {
 pub struct ServiceGroup {
     pub name: Name,
     pub settings: ServiceSettings,
+    /// With `auto_scale` those that DNS names right now, in the order of their addresses; none in a configuration.
     pub members: Vec<GroupMember>,
+    pub auto_scale: Option<AutoScale>,
+}
+
+/// NetScaler's `autoScale DNS`: a member for every address of a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AutoScale {
+    /// NetScaler's `autoDisabledelay`: a member whose address is gone from DNS drains this long. Default 0: out at once.
+    pub disable_delay: Duration,
+    /// NetScaler's `autoDisablegraceful`: … and until its clients are gone, whichever is first. Default off.
+    pub disable_graceful: bool,
+    /// NetScaler's `autoDelayedTrofs`: … and serves on before that for the longest response time-out of its monitors, so
+    /// that those that join are probed first. Default off.
+    pub delayed_trofs: bool,
+    /// In the order of the configuration; of an address that two name the first one counts.
+    pub sources: Vec<Source>,
+}
+
+/// A name that members come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// As a member of the group.
+    pub name: Name,
+    pub server: Option<ServerId>,
+    pub question: Question,
+    pub retry: Duration,
+    /// `None` exactly for SRV, whose records say it.
+    pub port: Option<u16>,
+    /// Of each address; SRV records say their own.
+    pub weight: u32,
+    /// Of each address; SRV records say their own.
+    pub order: u32,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

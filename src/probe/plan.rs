@@ -16,6 +16,7 @@
 //! | any | cancel | –, aborted |
 
 use std::collections::{BTreeSet, HashMap};
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -39,6 +40,7 @@ pub(super) struct Attempt {
     pub serial: u64,
     pub check: Arc<Check>,
     pub traffic: Option<Arc<dyn Traffic>>,
+    pub address: Option<IpAddr>,
     pub late_by: Duration,
 }
 
@@ -130,9 +132,9 @@ impl<A> Plan<A> {
         let place = self.places.get_mut(&name)?;
         let (job, serial) = place.waiting.take()?;
         self.under_way += usize::from(!is_void);
-        let Job { check, traffic, .. } = job;
+        let Job { check, traffic, address, .. } = job;
         place.under_way = Some(UnderWay { serial, check: check.clone(), probes: !is_void, abort: None });
-        let attempt = Attempt { serial, check, traffic, late_by };
+        let attempt = Attempt { serial, check, traffic, address, late_by };
         Some(if is_void { Start::Void(attempt) } else { Start::Probe(attempt) })
     }
 
@@ -232,7 +234,7 @@ pub(super) mod tests {
 
         fn job(&mut self, name: &str, port: u16, due_ms: u64) -> Option<u64> {
             let due = self.at(due_ms);
-            self.plan.schedule(Job { check: check(name, port), due, traffic: None })
+            self.plan.schedule(Job { check: check(name, port), due, traffic: None, address: None })
         }
 
         /// Everything that starts at `ms`, as `NAME` or `NAME void`; serials by name.

@@ -8,6 +8,7 @@
 //! probes of those checks, so nothing grows.
 
 use std::future::Future;
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -19,7 +20,7 @@ use tokio::sync::{Notify, mpsc};
 use tokio::task::AbortHandle;
 
 use super::plan::{Attempt, Plan, Start};
-use super::{Job, Sampled, Surroundings, Traffic, sample_in};
+use super::{Job, Sampled, Surroundings, Traffic, sample_at};
 use crate::model::check::Check;
 use crate::model::event::{Outcome, Verdict};
 use crate::model::id::Name;
@@ -54,6 +55,7 @@ struct Shared {
 struct Errand {
     check: Arc<Check>,
     traffic: Option<Arc<dyn Traffic>>,
+    address: Option<IpAddr>,
     surroundings: Arc<Surroundings>,
 }
 
@@ -77,8 +79,8 @@ impl Runner {
     ) -> std::io::Result<Runner> {
         Runner::start_with(surroundings, results, limit, |errand| {
             Box::pin(async move {
-                let Errand { check, traffic, surroundings } = errand;
-                sample_in(&check, &surroundings, traffic.as_deref()).await
+                let Errand { check, traffic, address, surroundings } = errand;
+                sample_at(&check, &surroundings, traffic.as_deref(), address).await
             })
         })
     }
@@ -191,6 +193,7 @@ fn spawn(shared: &Arc<Shared>, plan: &mut Plan<AbortHandle>, start: Start) {
             let errand = Errand {
                 check: attempt.check.clone(),
                 traffic: attempt.traffic.clone(),
+                address: attempt.address,
                 surroundings: Arc::clone(&shared.surroundings),
             };
             let probe = tokio::spawn((shared.sampler)(errand));
@@ -274,7 +277,7 @@ mod tests {
     }
 
     fn now(name: &str, port: u16) -> Job {
-        Job { check: check(name, port), due: Instant::now(), traffic: None }
+        Job { check: check(name, port), due: Instant::now(), traffic: None, address: None }
     }
 
     fn next(receiver: &mut mpsc::Receiver<Sampled>) -> Sampled {
@@ -347,7 +350,7 @@ mod tests {
     fn a_job_that_is_found_too_late_is_void_and_counted() {
         let (runner, mut receiver) = start(1, |_| Box::pin(async { pass() }));
         let Some(due) = Instant::now().checked_sub(Duration::from_secs(2)) else { return };
-        runner.schedule(Job { check: check("a", 1), due, traffic: None });
+        runner.schedule(Job { check: check("a", 1), due, traffic: None, address: None });
         let sampled = next(&mut receiver);
         assert_eq!(sampled.verdict.outcome, Outcome::Void);
         assert!(sampled.late_by >= Duration::from_secs(2));

@@ -24,6 +24,8 @@
 //! | `switch NAME on\|off` | |
 //! | `force check\|service NAME up\|down\|none` | |
 //! | … `reason TEXT`, `expires 10m` | behind any act of a person |
+//! | `dns NAME = 192.0.2.1 192.0.2.2` | what DNS answers about the name of a server from now on; SRV records as `"PRIORITY WEIGHT ADDRESS:PORT"` |
+//! | `dns NAME fails` | it does not answer any more |
 //! | `guard SCENARIO pass\|refuse\|cannot-tell` | what queries and approvals say from now on; `pass` until then |
 //! | `restart [down 5s]` | killed, and started from what was saved |
 //! | `reload FILE` | another configuration, relative to the script |
@@ -58,6 +60,7 @@ use std::time::Duration;
 use crate::model::condition::Truth;
 use crate::model::event::GuardVerdict;
 use crate::model::id::{Kind, Name};
+use crate::model::lookup::Found;
 use crate::model::scenario::{Direction, Mode};
 use crate::model::state::{ServiceState, VserverState};
 use crate::model::time::Wall;
@@ -104,14 +107,40 @@ pub enum When {
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
-    Sample { target: Name, sample: Sample, times: Option<u32> },
-    Active { service: Name, active: u32 },
-    Act { act: Act, reason: Option<Name>, expires: Option<Duration> },
-    Guard { scenario: Name, verdict: GuardVerdict },
-    Restart { down: Duration },
-    Reload { file: String },
+    Sample {
+        target: Name,
+        sample: Sample,
+        times: Option<u32>,
+    },
+    Active {
+        service: Name,
+        active: u32,
+    },
+    Act {
+        act: Act,
+        reason: Option<Name>,
+        expires: Option<Duration>,
+    },
+    Guard {
+        scenario: Name,
+        verdict: GuardVerdict,
+    },
+    /// `None`: no answer.
+    Dns {
+        name: Name,
+        answer: Option<Vec<Found>>,
+    },
+    Restart {
+        down: Duration,
+    },
+    Reload {
+        file: String,
+    },
     Wait(Duration),
-    Expect { expectation: Expectation, span: Span },
+    Expect {
+        expectation: Expectation,
+        span: Span,
+    },
 }
 
 /// How a check answers.

@@ -128,6 +128,7 @@ impl Walk {
                 world.set_active(id, *active);
             }
             Action::Act { act, reason, expires } => world.act(act, reason.as_ref(), *expires)?,
+            Action::Dns { name, answer } => world.answer_dns(name, answer.as_deref())?,
             Action::Guard { scenario, verdict } => world.set_guard(scenario, *verdict),
             Action::Restart { down } => world.restart(*down),
             Action::Reload { file } => world.reload(&reloads(file)?),

@@ -7,15 +7,17 @@
 
 mod acts;
 mod answers;
+mod names;
 mod samples;
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::machine::members::Members;
+use crate::machine::names::Names;
 use crate::machine::{Effect, Engine, Input, invariant};
 use crate::model::Model;
-use crate::model::check::Host;
 use crate::model::event::{GuardResult, GuardVerdict, Observation, Record};
 use crate::model::id::{CheckId, Name, ScenarioId, ServiceId};
 use crate::model::state::{Saved, StateView};
@@ -55,6 +57,10 @@ pub enum Happening {
 #[derive(Debug)]
 pub struct World {
     engine: Engine,
+    /// As configured, without the members from DNS.
+    intended: Arc<Model>,
+    names: Names,
+    members: Members,
     now: Now,
     origin: Tick,
     effects: Vec<Effect>,
@@ -90,6 +96,9 @@ impl World {
         let now = Now::new(Tick(1_000_000), start);
         let mut world = World {
             engine: Engine::new(),
+            intended: Arc::clone(model),
+            names: Names::default(),
+            members: Members::default(),
             now,
             origin: now.tick,
             effects: Vec::new(),
@@ -170,9 +179,11 @@ impl World {
     /// Killed, and `down` later started from what was saved. Checks are unknown until their next samples, which come a
     /// moment later; connections are gone.
     pub fn restart(&mut self, down: Duration) {
-        let model = Arc::clone(self.model());
+        let model = Arc::clone(&self.intended);
         self.now = self.now.after(down);
         self.engine = Engine::new();
+        // The last answers are saved; what drained has gone with the process.
+        self.members = Members::default();
         self.active.clear();
         self.started = self.now.tick;
         self.published = self.published.anew(&model);
@@ -209,22 +220,10 @@ impl World {
         self.adopt(model);
     }
 
-    fn adopt(&mut self, model: &Arc<Model>) {
-        self.renumber_samples(model);
-        self.published.prepare(model);
-        self.step(Input::Adopt(Arc::clone(model)));
-        // Names of servers resolve in a rehearsal.
-        for service in (0..model.services.len()).map(ServiceId::from_index) {
-            if matches!(model.service(service).host, Host::Name(_)) {
-                self.step(Input::Observed(Observation::Resolved { service, resolved: true }));
-            }
-        }
-    }
-
     fn next_event(&self) -> Option<Tick> {
         let sample = self.due.first().map(|(tick, _)| *tick);
         let startup = (!self.ready).then_some(self.started + STARTUP_WAIT);
-        [sample, self.engine.wake_at(), startup].into_iter().flatten().min()
+        [sample, self.engine.wake_at(), self.members.wake_at(), startup].into_iter().flatten().min()
     }
 
     fn move_to(&mut self, tick: Tick) {
@@ -237,6 +236,7 @@ impl World {
             Some((_, check)) => self.sample(check),
             None => self.step(Input::Wake),
         }
+        self.look_at_members();
     }
 
     /// One step of the engine and everything that it asks for.

@@ -1,6 +1,5 @@
 //! (Model, StateView) → Snapshot, and what has to end when one snapshot follows another.
 
-use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
@@ -14,8 +13,10 @@ use crate::balance::select::hash::identity;
 use crate::model::Model;
 use crate::model::check::Host;
 use crate::model::ending::Reason;
-use crate::model::id::{Name, ServiceId, VserverId};
+use crate::model::id::{ServiceId, VserverId};
 use crate::model::limit::SpilloverMethod;
+use crate::model::lookup::KnownNames;
+use crate::model::service::Service;
 use crate::model::state::{ServiceState, StateView, VserverState};
 use crate::model::time::Tick;
 use crate::model::vserver::Vserver;
@@ -27,8 +28,8 @@ pub struct Parts<'a> {
     pub view: &'a StateView,
     pub registry: &'a mut Registry,
     pub zones: &'a Arc<ZoneIndex>,
-    /// Addresses of server names that resolve, by name.
-    pub resolved: &'a HashMap<Name, IpAddr>,
+    /// Names of servers as far as they are known.
+    pub resolved: &'a KnownNames,
     /// For `last_good`; the one published before.
     pub previous: Option<&'a Snapshot>,
     /// Durable states, where they lag behind the view; by `ScenarioId`.
@@ -45,7 +46,7 @@ pub fn build(parts: Parts<'_>) -> Snapshot {
         .enumerate()
         .map(|(i, service)| ServiceEntry {
             state: view.services.get(i).map_or(ServiceState::Unknown, |s| s.state),
-            address: address_of(&service.host, resolved).map(|ip| SocketAddr::new(ip, service.port)),
+            address: address_of(model, service, resolved).map(|ip| SocketAddr::new(ip, service.port)),
             since: view.services.get(i).map_or(Tick::ZERO, |s| s.since.tick),
             identity: identity(service.hash_id, &service.name),
             live: registry.service(&service.name),
@@ -178,10 +179,10 @@ pub fn flush_sparing(previous: &Snapshot, next: &Snapshot, spared: &dyn Fn(Servi
     }
 }
 
-fn address_of(host: &Host, resolved: &HashMap<Name, IpAddr>) -> Option<IpAddr> {
-    match host {
-        Host::Ip(ip) => Some(*ip),
-        Host::Name(name) => resolved.get(name).copied(),
+fn address_of(model: &Model, service: &Service, resolved: &KnownNames) -> Option<IpAddr> {
+    match service.host {
+        Host::Ip(ip) => Some(ip),
+        Host::Name(_) => resolved.get(&model.question(service)?.0)?.address,
     }
 }
 

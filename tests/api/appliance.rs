@@ -47,7 +47,8 @@ pub fn model() -> Model {
         service.settings.health_monitor = false;
         service
     };
-    model.servers = vec![Server { name: "app1".into(), address: Host::Ip([127, 0, 0, 1].into()) }];
+    model.servers =
+        vec![Server { name: "app1".into(), address: Host::Ip([127, 0, 0, 1].into()), lookup: Default::default() }];
     let mut member = up(Service::new("spare/spare1", Protocol::Http, at(8003)));
     member.group = Some(GroupId(0));
     member.server = Some(ServerId(0));
@@ -56,6 +57,7 @@ pub fn model() -> Model {
     model.groups = vec![ServiceGroup {
         name: "spare".into(),
         settings: member.settings.clone(),
+        auto_scale: None,
         members: vec![GroupMember { name: "spare1".into(), service: ServiceId(0), weight: 2, order: 1 }],
     }];
     model.services = vec![member, web1, up(Service::new("web2", Protocol::Http, at(8002)))];

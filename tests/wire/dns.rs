@@ -1,6 +1,5 @@
 //! The DNS service over real sockets.
 
-use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -73,7 +72,7 @@ fn snapshot(model: &Model, generation: u64, active: bool, registry: &mut Registr
         view: &StateView::default(),
         registry,
         zones: &Arc::new(ZoneIndex::build(&model)),
-        resolved: &HashMap::new(),
+        resolved: &Default::default(),
         previous: None,
         scenario_active: vec![active],
         ready: true,

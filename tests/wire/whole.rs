@@ -14,6 +14,8 @@ mod failover;
 mod kills;
 #[path = "whole/limits.rs"]
 mod limits;
+#[path = "whole/members.rs"]
+mod members;
 #[path = "whole/monitors.rs"]
 mod monitors;
 #[path = "whole/operating.rs"]

@@ -236,7 +236,7 @@ fn snapshot(
         view: &view,
         registry,
         zones: &Arc::default(),
-        resolved: &HashMap::new(),
+        resolved: &Default::default(),
         previous,
         scenario_active: vec![],
         ready: true,

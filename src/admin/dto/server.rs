@@ -2,9 +2,11 @@
 
 use std::ops::Range;
 
-use super::{NoteDto, admin_word, text};
+use super::{NoteDto, ResolutionDto, admin_word, text};
 use crate::control::World;
-use crate::model::id::{Kind, ServerId};
+use crate::model::check::Host;
+use crate::model::id::{Kind, Name, ServerId};
+use crate::model::lookup::Question;
 use crate::model::state::Slot;
 
 dto! {
@@ -13,6 +15,8 @@ dto! {
         pub name: String,
         /// As configured: an IP address, or a name that is looked up.
         pub address: String,
+        /// What DNS says about the name; null for an address, and for a name that nothing stands on.
+        pub resolution: Option<ResolutionDto>,
         /// `ENABLED` or `DISABLED`; disabling drains everything on it.
         pub state: String,
         /// The same word as `state`, named as for services.
@@ -50,6 +54,13 @@ impl ServerDto {
         ServerDto {
             name: text(&server.name),
             address: server.address.to_string(),
+            resolution: match &server.address {
+                Host::Name(name) => {
+                    let question = Question { name: Name::clone(name), query: server.lookup.query };
+                    ResolutionDto::of(world, &question)
+                }
+                Host::Ip(_) => None,
+            },
             state: admin_word(disabled_by.is_none()),
             admin: admin_word(disabled_by.is_none()),
             services,

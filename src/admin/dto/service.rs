@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use super::persistence::{persistent_clients, persistent_note};
-use super::{NoteDto, TimesDto, admin_word, forced_word, measured, remaining, text, up_down};
+use super::{AutoScaleDto, NoteDto, TimesDto, admin_word, forced_word, measured, remaining, text, up_down};
 use crate::config::units::format_duration;
 use crate::control::World;
 use crate::model::check::Host;
@@ -139,8 +139,10 @@ dto! {
         pub admin: String,
         /// Members that are UP.
         pub up: u32,
-        /// In the order of the configuration.
+        /// In the order of the configuration; those from DNS in that of their addresses.
         pub members: Vec<MemberDto>,
+        /// Null where the members stand in the configuration.
+        pub auto_scale: Option<AutoScaleDto>,
         /// Virtual servers that it is bound to.
         pub vservers: Vec<String>,
         /// Who disabled the group.
@@ -175,6 +177,8 @@ dto! {
         pub forced: Option<String>,
         /// As of a service.
         pub monitors: Vec<MonitorDto>,
+        /// Since when its address is not in DNS any more.
+        pub leaving_since: Option<String>,
     }
 }
 
@@ -319,10 +323,19 @@ impl ServiceGroupDto {
             admin: admin_word(disabled_by.is_none()),
             up: states().filter(|s| *s == ServiceState::Up).count() as u32,
             members: group.members.iter().map(|m| MemberDto::of(world, m)).collect(),
+            auto_scale: AutoScaleDto::of(world, id),
             vservers: vservers_with(world, |v| v.groups.contains(&id)),
             disabled_by,
         }
     }
+}
+
+fn leaving_since(world: &World<'_>, member: &crate::model::service::GroupMember) -> Option<String> {
+    let service = world.model.service(member.service);
+    let Host::Ip(ip) = service.host else { return None };
+    let group = &world.model.groups[service.group?.index()].name;
+    let leaving = world.membership.get(group)?.get(&std::net::SocketAddr::new(ip, service.port))?.leaving?;
+    Some(leaving.since.wall.to_string())
 }
 
 /// Best first.
@@ -360,6 +373,7 @@ impl MemberDto {
             server: service.server,
             forced: service.forced,
             monitors: service.monitors,
+            leaving_since: leaving_since(world, member),
         }
     }
 }

@@ -85,7 +85,7 @@ dto! {
     pub struct ProblemDto {
         /// `error`, `warning` or `info`.
         pub severity: String,
-        /// `service`, `vserver`, `scenario`, … or `appliance`.
+        /// `service`, `vserver`, `scenario`, … `name` (of a server) or `appliance`.
         pub kind: String,
         /// Name of the object.
         pub object: String,
@@ -102,7 +102,7 @@ dto! {
         /// 1-based, without gaps.
         pub number: u64,
         pub at: String,
-        /// `transition`, `act`, `ended`, `state`, `board`, `attempt`, `warning`, `config`, `start`, `stop`, `anchor`.
+        /// `transition`, `act`, `ended`, `state`, `board`, `attempt`, `warning`, `members`, `config`, `start`, `stop`, `anchor`.
         pub kind: String,
         /// `scenario a-is-out`, `service web1`; empty where none.
         pub object: String,
@@ -233,6 +233,7 @@ impl ProblemDto {
         service_problems(world, &mut problems);
         scenario_problems(world, &mut problems);
         check_problems(world, &mut problems);
+        name_problems(world, &mut problems);
         let rank = |p: &ProblemDto| ["error", "warning", "info"].iter().position(|s| *s == p.severity);
         problems.sort_by_key(rank);
         problems
@@ -300,6 +301,19 @@ fn vserver_problems(world: &World<'_>, problems: &mut Vec<ProblemDto>) {
             }
             _ => {}
         }
+    }
+}
+
+fn name_problems(world: &World<'_>, problems: &mut Vec<ProblemDto>) {
+    for (question, known) in world.names {
+        let Some(error) = &known.error else { continue };
+        let since = known.failing_since.map(|at| at.to_string());
+        let (severity, kept) = match &known.answered_at {
+            Some(at) => ("warning", format!("what was answered at {at} stays in force")),
+            None => ("error", "it has never been answered".to_owned()),
+        };
+        let what = format!("{question} is not answered: {error}; {kept}");
+        problems.push(problem(severity, "name", "", since, what, "servers"));
     }
 }
 

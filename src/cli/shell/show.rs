@@ -3,6 +3,7 @@
 mod group;
 mod gtm;
 mod monitor;
+mod names;
 mod statistics;
 mod status;
 
@@ -68,6 +69,9 @@ pub(super) fn server(server: &ServerDto) -> String {
     let mut out = format!("Name: {}\tState: {}\n\tAddress: {}\n", server.name, server.state, server.address);
     if let Some(note) = &server.disabled_by {
         out += &note_line("Disabled", &note.actor, &note.since, note.reason.as_deref(), note.expires.as_deref());
+    }
+    if let Some(resolution) = &server.resolution {
+        out += &names::resolution(resolution);
     }
     if !server.services.is_empty() {
         out += &format!("\tServices: {}\n", server.services.join(", "));

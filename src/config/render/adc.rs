@@ -5,9 +5,10 @@ use super::text::{Text, Value};
 use crate::config::schema::kind_has_key;
 use crate::config::units::format_rate;
 use crate::model::Model;
-use crate::model::check::{BodyMatch, HttpExpect, HttpRequest, Monitor, MonitorKind, Target};
+use crate::model::check::{BodyMatch, Host, HttpExpect, HttpRequest, Monitor, MonitorKind, Target};
 use crate::model::id::VserverId;
-use crate::model::service::{BoundMonitor, Service, ServiceSettings};
+use crate::model::lookup::Query;
+use crate::model::service::{AutoScale, BoundMonitor, Service, ServiceSettings};
 use crate::model::vserver::{Role, Vserver};
 
 pub(super) fn monitors(out: &mut Text, model: &Model) {
@@ -107,6 +108,11 @@ pub(super) fn servers(out: &mut Text, model: &Model) {
     for server in &model.servers {
         out.table(&["server", &server.name]);
         out.key("address", Value::show(&server.address));
+        if matches!(server.address, Host::Name(_)) {
+            let lookup = &server.lookup;
+            out.maybe("query_type", (lookup.query != Query::Either).then(|| Value::str(lookup.query.word())));
+            out.key("domain_resolve_retry", Value::duration(lookup.retry));
+        }
     }
 }
 
@@ -170,6 +176,10 @@ pub(super) fn groups(out: &mut Text, model: &Model) {
     for group in &model.groups {
         out.table(&["service_group", &group.name]);
         settings(out, model, &group.settings);
+        if let Some(auto) = &group.auto_scale {
+            auto_scale(out, model, &group.name, auto);
+            continue;
+        }
         for member in &group.members {
             out.table(&["service_group", &group.name, "member", &member.name]);
             let service = model.service(member.service);
@@ -178,6 +188,32 @@ pub(super) fn groups(out: &mut Text, model: &Model) {
             }
             out.key("weight", Value::Int(member.weight.into()));
             out.maybe("order", (member.order != 1).then_some(Value::Int(member.order.into())));
+        }
+    }
+}
+
+/// What members come from; who they are, DNS says.
+fn auto_scale(out: &mut Text, model: &Model, group: &str, auto: &AutoScale) {
+    out.key("auto_scale", Value::str("DNS"));
+    out.key("auto_disable_delay", Value::duration(auto.disable_delay));
+    out.key("auto_disable_graceful", Value::Bool(auto.disable_graceful));
+    out.key("auto_delayed_trofs", Value::Bool(auto.delayed_trofs));
+    for source in &auto.sources {
+        out.table(&["service_group", group, "member", &source.name]);
+        let port = source.port.map(|port| Value::Int(port.into()));
+        match source.server {
+            Some(server) => {
+                out.key("server", Value::str(&model.servers[server.index()].name));
+                out.maybe("port", port);
+            }
+            None => {
+                let host = Host::Name(source.question.name.clone());
+                out.key("address", Value::show(Target { host, port: source.port.unwrap_or(0) }));
+            }
+        }
+        if source.port.is_some() {
+            out.key("weight", Value::Int(source.weight.into()));
+            out.maybe("order", (source.order != 1).then_some(Value::Int(source.order.into())));
         }
     }
 }

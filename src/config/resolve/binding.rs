@@ -87,16 +87,18 @@ pub fn in_force(
         bound.extend(cx.names.monitors.id(name).map(|id| BoundMonitor::new(MonitorId::from_index(id))));
     }
     let binding = |bound: BoundMonitor| {
-        let BoundMonitor { monitor, weight, enabled, passive } = bound;
-        let name = super::check::instance_name(service, cx.names.monitors.name(monitor.index())?);
+        let name = super::check::instance_name(service, cx.names.monitors.name(bound.monitor.index())?);
         let check = CheckId::from_index(cx.names.checks.id(&name)?);
-        let definition = &monitors[monitor.index()];
-        let only_counts =
-            matches!(definition.kind, MonitorKind::HttpInline { action, .. } if action != InlineAction::Down);
-        let (enabled, passive) = (enabled && definition.enabled, passive || only_counts);
-        Some(MonitorBinding { monitor, check, weight, enabled, passive })
+        Some(at_work(bound, &monitors[bound.monitor.index()], check))
     };
     bound.into_iter().filter_map(binding).collect()
+}
+
+pub fn at_work(bound: BoundMonitor, definition: &Monitor, check: CheckId) -> MonitorBinding {
+    let BoundMonitor { monitor, weight, enabled, passive } = bound;
+    let only_counts = matches!(definition.kind, MonitorKind::HttpInline { action, .. } if action != InlineAction::Down);
+    let (enabled, passive) = (enabled && definition.enabled, passive || only_counts);
+    MonitorBinding { monitor, check, weight, enabled, passive }
 }
 
 /// Bound to a service that names no monitor: NetScaler asks a TCP port to open, and where datagrams are served whether

@@ -67,7 +67,8 @@ pub fn instance_names(document: &Table) -> Vec<(Name, Place)> {
     for (service, place, table) in super::section(document, "service") {
         add(service, table, place);
     }
-    for (group, _, table) in super::section(document, "service_group") {
+    let groups = super::section(document, "service_group").into_iter();
+    for (group, _, table) in groups.filter(|(_, _, table)| !super::auto_scale::is_on(table)) {
         let members = table.get("member").and_then(Node::table);
         let entries = members.map_or(&[][..], |members| &members.entries[..]).iter();
         for entry in entries.filter(|entry| entry.node.table().is_some()) {
@@ -98,7 +99,7 @@ pub fn all(cx: &mut Context<'_>, monitors: &[Monitor], services: &[Service], lis
 }
 
 /// A monitor at work on a service.
-fn instance(
+pub fn instance(
     service: &Service,
     service_id: ServiceId,
     monitor: &Monitor,

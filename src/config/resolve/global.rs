@@ -8,9 +8,14 @@ use argon2::password_hash::phc;
 use super::Context;
 use super::object::Object;
 use crate::config::document::{Node, Path, Place, Table};
+use crate::config::values;
+use crate::model::lookup::Resolver;
 use crate::model::scenario::Secret;
 use crate::model::zone::Dns;
 use crate::model::{AccessTo, Admin, Appliance, Features, Journal, Log, LogFormat, PasswordHash, Role, User};
+
+/// As many as anybody waits for.
+const NAME_SERVERS_MOST: usize = 8;
 
 static NOTHING: Table = Table { entries: Vec::new() };
 
@@ -50,6 +55,33 @@ pub fn admin(cx: &mut Context<'_>) -> Admin {
     }
     users.sort_by(|a, b| a.name.cmp(&b.name));
     Admin { listen, users }
+}
+
+/// Name servers: addresses, with a port where it is not 53.
+pub fn resolver(cx: &mut Context<'_>) -> Resolver {
+    let root = Path::Root;
+    let object = object(cx, root.key("resolver"), "resolver");
+    let mut name_servers = Vec::new();
+    for node in object.items("name_servers") {
+        let Some(text) = node.text() else { continue };
+        match values::ip(text).map(|ip| SocketAddr::new(ip, 53)).or_else(|_| values::socket(text)) {
+            Ok(at) if at.port() > 0 && !name_servers.contains(&at) => name_servers.push(at),
+            Ok(at) => {
+                let path = object.path.key("name_servers");
+                let why = if at.port() == 0 { "has no port to ask at" } else { "stands twice" };
+                cx.report.error(node.place, path, format!("{path}: `{text}` {why}"));
+            }
+            Err(_) => {
+                let path = object.path.key("name_servers");
+                let why = format!("{path}: `{text}` is no address such as \"192.0.2.53\" or \"192.0.2.53:5353\"");
+                cx.report.error(node.place, path, why);
+            }
+        }
+    }
+    if name_servers.len() > NAME_SERVERS_MOST {
+        object.wrong(cx.report, "name_servers", format!("at most {NAME_SERVERS_MOST}"));
+    }
+    Resolver { name_servers }
 }
 
 fn user(cx: &mut Context<'_>, object: &Object<'_>, name: &str) -> Option<User> {

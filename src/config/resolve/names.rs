@@ -186,10 +186,13 @@ pub fn own_key(place: PairPlace) -> &'static str {
     }
 }
 
-/// Members of groups are services named `GROUP/MEMBER`.
+/// Members of groups are services named `GROUP/MEMBER`; where DNS names them, only an answer tells their names.
 fn members(document: &Table) -> Vec<(Name, Place)> {
     let mut names = Vec::new();
     for (group, _, table) in super::section(document, "service_group") {
+        if super::auto_scale::is_on(table) {
+            continue;
+        }
         let members = table.get("member").and_then(Node::table);
         let entries = members.map_or(&[][..], |members| &members.entries[..]).iter();
         let tables = entries.filter(|entry| entry.node.table().is_some());

@@ -121,6 +121,13 @@ impl<'a> Object<'a> {
         }
     }
 
+    /// Reports `key` where it is missing beside `other`.
+    pub fn require_beside(&self, report: &mut Report, other: &str, key: &str) {
+        if self.get(other).is_some() {
+            self.require(report, key);
+        }
+    }
+
     /// Reports keys of the object itself that mean nothing beside the others.
     pub fn only(&self, report: &mut Report, meaningless: &[&str], because: &str) {
         for key in meaningless {

@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use super::object::Object;
-use super::{Context, binding};
+use super::{Context, auto_scale, binding};
 use crate::config::document::{Node, Path};
 use crate::config::values;
 use crate::model::check::{Host, Monitor};
 use crate::model::id::{GroupId, Name, ServerId, ServiceId};
+use crate::model::lookup::Query;
 use crate::model::service::{GroupMember, Protocol, Server, Service, ServiceGroup, ServiceSettings};
 use crate::model::tls::Certificate;
 
@@ -19,10 +20,14 @@ pub struct Services {
 
 pub fn servers(cx: &mut Context<'_>) -> Vec<Server> {
     let mut servers = Vec::new();
-    for (name, _, table) in cx.section("server") {
+    let root = Path::Root;
+    let root = root.key("server");
+    for (name, place, table) in cx.section("server") {
         let address = table.get("address").and_then(Node::text).and_then(|text| values::host(text).ok());
         let address = address.unwrap_or(Host::Ip(std::net::Ipv4Addr::UNSPECIFIED.into()));
-        servers.push(Server { name: name.into(), address });
+        let object = Object::new(table, None, root.key(name), place);
+        let lookup = auto_scale::lookup(cx, &object, &address);
+        servers.push(Server { name: name.into(), address, lookup });
     }
     servers.sort_by(|a, b| a.name.cmp(&b.name));
     servers
@@ -61,9 +66,10 @@ fn group(
     services: &mut Vec<Service>,
 ) -> ServiceGroup {
     let id = cx.names.groups.id(name).map(GroupId::from_index);
+    let auto_scale = auto_scale::auto_scale(cx, object, servers);
     let mut members = Vec::new();
     let section = object.path.key("member");
-    let table = object.own("member").and_then(Node::table);
+    let table = object.own("member").and_then(Node::table).filter(|_| auto_scale.is_none());
     for entry in table.map_or(&[][..], |table| &table.entries[..]) {
         let Some(member) = entry.node.table() else { continue };
         let path = section.key(&entry.key);
@@ -81,7 +87,7 @@ fn group(
         });
         services.push(service(cx, &member, full, id, servers, settings.clone()));
     }
-    ServiceGroup { name: name.into(), settings, members }
+    ServiceGroup { name: name.into(), settings, members, auto_scale }
 }
 
 /// A service or a member: where it is, and what watches it.
@@ -93,19 +99,31 @@ fn service(
     servers: &[Server],
     settings: ServiceSettings,
 ) -> Service {
-    let (server, host, port) = endpoint(cx, object, servers);
+    let (server, host, port) = place(cx, object, servers);
     let monitors = Vec::new();
     let (custom_server_id, hash_id) = (object.name("custom_server_id"), object.int("hash_id"));
     Service { name, group, server, host, port, settings, custom_server_id, hash_id, monitors }
 }
 
+/// [`endpoint`] of something that has one address.
+fn place(cx: &mut Context<'_>, object: &Object<'_>, servers: &[Server]) -> (Option<ServerId>, Host, u16) {
+    object.require_beside(cx.report, "server", "port");
+    let found = endpoint(cx, object, servers);
+    let server = found.0.and_then(|id| servers.get(id.index()));
+    if let Some(server) = server.filter(|server| server.lookup.query == Query::Srv) {
+        let why =
+            format!("`{}` is looked up by SRV, which names many: use it in a group with `auto_scale`", server.name);
+        object.wrong(cx.report, "server", why);
+    }
+    found
+}
+
 /// `server` and `port`, or an `address` with its port (or beside one).
-fn endpoint(cx: &mut Context<'_>, object: &Object<'_>, servers: &[Server]) -> (Option<ServerId>, Host, u16) {
+pub fn endpoint(cx: &mut Context<'_>, object: &Object<'_>, servers: &[Server]) -> (Option<ServerId>, Host, u16) {
     let nowhere = Host::Ip(std::net::Ipv4Addr::UNSPECIFIED.into());
     let port = object.int("port").unwrap_or(0);
     match (object.own("server"), object.own("address")) {
         (Some(server), None) => {
-            object.require(cx.report, "port");
             let path = object.path.key("server");
             let id = server.text().and_then(|name| cx.names.servers.find(cx.report, name, server.place, path));
             let host = id.and_then(|id| servers.get(id)).map_or(nowhere, |server| server.address.clone());

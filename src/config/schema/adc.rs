@@ -8,13 +8,16 @@ const BOUND: Kind = Kind::OneOf(&[WEIGHT, Kind::Table(&super::monitor::BINDING)]
 pub(super) const PORT: Kind = Kind::Int(1, 65_535);
 
 pub(super) static SERVER: Schema = Schema {
-    keys: &[aliased_required("address", &["ip_address", "domain"], Kind::Host)],
+    keys: &[
+        aliased_required("address", &["ip_address", "domain"], Kind::Host),
+        key("query_type", Kind::Word(&QUERY_TYPES)),
+        // NetScaler's most.
+        key("domain_resolve_retry", Kind::Duration(SECOND, 20_939 * SECOND)),
+    ],
     later: &[
         "state",
         "comment",
         "ipv6_address",
-        "query_type",
-        "domain_resolve_retry",
         "domain_resolve_now",
         "translation_ip",
         "translation_mask",
@@ -22,6 +25,9 @@ pub(super) static SERVER: Schema = Schema {
         "internal",
     ],
 };
+
+static QUERY_TYPES: Words = super::words(&["A", "AAAA", "SRV"]);
+static AUTO_SCALE: Words = Words { known: &["DISABLED", "DNS"], later: &["POLICY", "CLOUD", "API"] };
 
 const fn aliased_required(name: &'static str, aliases: &'static [&'static str], kind: Kind) -> Key {
     Key { name, aliases, required: true, kind }
@@ -92,7 +98,7 @@ const SERVICE_LATER: &[&str] = &[
     "td",
     "state",
     "gslb",
-    "autoscale",
+    "auto_scale",
     "member_port",
     "net_profile",
     "app_flow_log",
@@ -110,8 +116,16 @@ pub(super) static SERVICE: Schema = Schema {
     ),
     later: SERVICE_LATER,
 };
-pub(super) static SERVICE_GROUP: Schema =
-    Schema { keys: service_keys!(key("member", Kind::Map(&Kind::Table(&MEMBER)))), later: SERVICE_LATER };
+pub(super) static SERVICE_GROUP: Schema = Schema {
+    keys: service_keys!(
+        key("member", Kind::Map(&Kind::Table(&MEMBER))),
+        aliased("auto_scale", &["autoscale"], Kind::Word(&AUTO_SCALE)),
+        key("auto_disable_delay", Kind::Duration(0, 31_536_000 * SECOND)),
+        key("auto_disable_graceful", Kind::Bool),
+        key("auto_delayed_trofs", Kind::Bool),
+    ),
+    later: SERVICE_LATER,
+};
 pub(super) static SERVICE_DEFAULTS: Schema = Schema { keys: service_keys!(), later: SERVICE_LATER };
 
 static MEMBER: Schema = Schema {

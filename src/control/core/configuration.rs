@@ -10,7 +10,7 @@ use super::foresight::foresee;
 use super::saving::SaveJob;
 use super::{Core, FileAccess, Output};
 use crate::config::diff::{Difference, DifferenceKind, diff};
-use crate::config::{Loaded, Problem, Severity, Source, edit, load, render};
+use crate::config::{Loaded, Problem, Severity, Source, edit, load, populate, render};
 use crate::control::apply::outlived;
 use crate::control::command::{Command, Done, Format, Refusal};
 use crate::files;
@@ -113,12 +113,12 @@ impl Core {
             Command::Reload if self.config.path.is_none() => return Err(no_file()),
             Command::Save => {
                 let path = self.config.path.clone().ok_or_else(no_file)?;
-                let (text, in_one_text) = running_text(&self.sources, self.engine.model());
+                let (text, in_one_text) = running_text(&self.sources, &self.intended);
                 return Ok(ConfigJob::Save(SaveJob {
                     path,
                     text,
                     in_one_text,
-                    running: Arc::clone(self.engine.model()),
+                    running: Arc::clone(&self.intended),
                     hash: self.config.hash.clone(),
                     saved: Arc::clone(&self.saved_model),
                     saved_hash: self.config.saved_hash.clone(),
@@ -133,7 +133,7 @@ impl Core {
             text,
             overrides: self.overrides.clone(),
             files: Arc::clone(&self.files),
-            running: Arc::clone(self.engine.model()),
+            running: Arc::clone(&self.intended),
             saved: Arc::clone(&self.saved_model),
         })
     }
@@ -148,7 +148,7 @@ impl Core {
             ConfigOutcome::Saved(Ok((text, warnings))) => {
                 self.config.saved_hash.clone_from(&self.config.hash);
                 self.config.unsaved = false;
-                self.saved_model = Arc::clone(self.engine.model());
+                self.saved_model = Arc::clone(&self.intended);
                 if let Some(root) = self.sources.first_mut() {
                     root.text = text.into();
                 }
@@ -188,7 +188,9 @@ impl Core {
         let mut done = Done { warnings, changes, ..Done::default() };
         if dry_run {
             let running = self.cell.load_full();
-            done.changes.extend(foresee(&self.engine, now, &loaded.model, &zones, &running));
+            let members = self.members_under(now, &loaded.model);
+            let model = populate(&loaded.model, &members);
+            done.changes.extend(foresee(&self.engine, now, &model, &zones, self.names.known(), &running));
             self.answer(change.reply, Ok(done), None);
             return;
         }
@@ -206,7 +208,7 @@ impl Core {
         self.step(now, super::Step::Wake);
         self.journal_config(now, &change.actor, origin, &loaded.hash);
         // An equal model keeps its ids and everything that hangs on them.
-        if *loaded.model != **self.engine.model() {
+        if *loaded.model != *self.intended {
             self.zones = zones;
             self.adopt(now, loaded.model);
         }

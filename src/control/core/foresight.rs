@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::machine::{Effect, Engine, Input};
 use crate::model::Model;
 use crate::model::event::Record;
+use crate::model::lookup::KnownNames;
 use crate::model::time::Now;
 use crate::model::zone::OnEmpty;
 use crate::snapshot::Snapshot;
@@ -20,6 +21,7 @@ pub(super) fn foresee(
     now: Now,
     model: &Arc<Model>,
     zones: &Arc<ZoneIndex>,
+    names: &KnownNames,
     running: &Snapshot,
 ) -> Vec<String> {
     let mut trial = engine.clone();
@@ -31,7 +33,7 @@ pub(super) fn foresee(
         view: trial.view(),
         registry: &mut Registry::default(),
         zones,
-        resolved: &HashMap::new(),
+        resolved: names,
         previous: Some(running),
         scenario_active: trial.view().scenarios.iter().map(|s| s.active).collect(),
         ready: true,

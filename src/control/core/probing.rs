@@ -1,9 +1,10 @@
 //! Probes and traffic: what a sample tells traffic directly, and what traffic tells a sample.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use super::{Core, Output};
-use crate::model::check::{Origin, Probe};
+use crate::model::check::{Check, Host, Origin, Probe};
 use crate::model::event::{Outcome, Verdict};
 use crate::model::id::{CheckId, Name};
 use crate::model::time::Tick;
@@ -19,8 +20,20 @@ impl Core {
             }
             _ => None,
         };
+        let address = self.address_of_check(check);
         let check = Arc::clone(&self.checks[check.index()]);
-        self.outputs.push(Output::Probe { check, due, traffic });
+        self.outputs.push(Output::Probe { check, due, traffic, address });
+    }
+
+    /// A monitor looks where traffic goes, unless it has an address of its own.
+    fn address_of_check(&self, check: CheckId) -> Option<IpAddr> {
+        let model = self.engine.model();
+        let Check { origin: Origin::Monitor { service, .. }, probe, .. } = model.check(check) else { return None };
+        if !matches!(probe.target()?.host, Host::Name(_)) {
+            return None;
+        }
+        let (question, _) = model.question(model.service(*service))?;
+        self.names.known().get(&question)?.address
     }
 
     /// What a LOAD monitor heard goes to traffic directly: it is a figure, not a state.

@@ -4,7 +4,6 @@
 //! disk does not answer within 2 s, an *activation* is published all the same (failing over late does more harm than
 //! failing over twice), with the alert `not_durable`; a *deactivation* waits on: what runs, runs.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::{Core, DISK_PATIENCE};
@@ -54,7 +53,7 @@ pub(super) fn first_snapshot(
         view: &StateView::default(),
         registry,
         zones,
-        resolved: &HashMap::new(),
+        resolved: &Default::default(),
         previous: None,
         scenario_active: model.scenarios.iter().map(|s| active(&s.name, s.initially_active)).collect(),
         ready: false,
@@ -135,7 +134,7 @@ impl Core {
             view,
             registry: &mut self.registry,
             zones: &self.zones,
-            resolved: self.names.addresses(),
+            resolved: self.names.known(),
             previous: Some(&previous),
             scenario_active: view.scenarios.iter().map(|s| s.active).collect(),
             ready: self.status.ready,

@@ -1,5 +1,6 @@
 mod bench;
 mod files;
+mod members;
 mod replay;
 mod split;
 

@@ -10,6 +10,7 @@ use super::codec::{
     encode_shares, encode_transition, parse_wall, wall_text,
 };
 use crate::control::command::{Command, Expiry, Note};
+use crate::model::lookup::{Answer, Found, Known, KnownNames, Query, Question, Srv};
 use crate::model::scenario::Mode;
 use crate::model::state::{Override, OverrideKey, OverrideValue, Saved, SavedScenario, Slot};
 use crate::model::time::{Wall, micros};
@@ -45,6 +46,54 @@ pub fn decode_scenario(value: &Value) -> Result<SavedScenario, Unreadable> {
         last_transition: v.optional("last_transition", |r, k| Ok(Arc::new(decode_transition(r.get(k)?)?)))?,
         archived: v.bool("archived")?,
     })
+}
+
+/// The answers in force, by question.
+pub fn encode_answers(names: &KnownNames) -> Value {
+    let one = |(question, known): (&Question, &Known)| {
+        let answer = known.answer.as_ref()?;
+        let found = answer.found.iter().map(|found| match &found.srv {
+            None => json!({ "address": found.address }),
+            Some(srv) => json!({
+                "address": found.address, "target": srv.target, "port": srv.port, "priority": srv.priority,
+                "weight": srv.weight,
+            }),
+        });
+        let (name, query) = (&question.name, question.query.word());
+        let at = known.answered_at.map(wall_text);
+        Some(json!({ "name": name, "query": query, "at": at, "ttl_us": micros(answer.ttl),
+            "found": found.collect::<Vec<_>>() }))
+    };
+    names.iter().filter_map(one).collect()
+}
+
+pub fn decode_answers(value: &Value) -> Result<Vec<(Question, Answer, Wall)>, Unreadable> {
+    let all = value.as_array().ok_or("answers are no list")?;
+    all.iter().map(decode_answer).collect()
+}
+
+fn decode_answer(value: &Value) -> Result<(Question, Answer, Wall), Unreadable> {
+    let v = Reader { value };
+    let word = v.str("query")?;
+    let known = [Query::Either, Query::A, Query::Aaaa, Query::Srv].into_iter().find(|query| query.word() == word);
+    let query = known.ok_or_else(|| format!("`{word}` is no type of query"))?;
+    let found = v.list("found", |value| {
+        let v = Reader { value };
+        let address = v.str("address")?.parse().map_err(|_| "`address` is no address".to_owned())?;
+        let number = |key| v.u64(key).map(|number| u16::try_from(number).unwrap_or(u16::MAX));
+        let srv = match value.get("target") {
+            None => None,
+            Some(_) => Some(Srv {
+                target: v.name("target")?,
+                port: number("port")?,
+                priority: number("priority")?,
+                weight: number("weight")?,
+            }),
+        };
+        Ok(Found { address, srv })
+    })?;
+    let answer = Answer { found, ttl: Duration::from_micros(v.u64("ttl_us")?) };
+    Ok((Question { name: v.name("name")?, query }, answer, v.wall("at")?))
 }
 
 pub fn encode_override(key: &OverrideKey, o: &Override) -> Value {

@@ -215,6 +215,9 @@ fn write(db: &mut Connection, head: &Head, batches: &[&Batch]) -> rusqlite::Resu
         for id in &batch.settled {
             tx.prepare_cached("DELETE FROM intents WHERE id = ?1")?.execute([id])?;
         }
+        if let Some(answers) = &batch.answers {
+            set_meta(&tx, "answers", &answers.to_string())?;
+        }
         if batch.served {
             set_meta(&tx, "served", "1")?;
         }
@@ -291,6 +294,9 @@ impl From<rusqlite::Error> for Unloadable {
 
 fn read_found(db: &Connection, head: &Head) -> Result<Found, Unloadable> {
     let mut found = Found { journal_head: head.number, served: meta(db, "served")?.is_some(), ..Found::default() };
+    if let Some(text) = meta(db, "answers")? {
+        found.answers = saved::decode_answers(&json(&text)?).map_err(Unloadable::Value)?;
+    }
     for text in texts(db, "SELECT body FROM scenarios ORDER BY name")? {
         found.saved.scenarios.push(saved::decode_scenario(&json(&text)?).map_err(Unloadable::Value)?);
     }

@@ -1,3 +1,5 @@
+use crate::control::journal::saved;
+use crate::model::lookup::{Answer, Found, Known, KnownNames, Query, Question, Srv};
 use serde_json::json;
 
 use super::*;
@@ -38,6 +40,21 @@ fn disabled(name: &str) -> (OverrideKey, Override) {
     (key, Override { value, since: Wall(3), act })
 }
 
+fn answers() -> KnownNames {
+    let found = |srv| Found { address: [192, 0, 2, 1].into(), srv };
+    let srv = Srv { target: "a.example.test".into(), port: 8080, priority: 10, weight: 65_535 };
+    let known = |found| Known {
+        answer: Some(Answer { found: vec![found], ttl: std::time::Duration::from_secs(30) }),
+        answered_at: Some(Wall(7)),
+        ..Known::default()
+    };
+    [
+        (Question { name: "app.example.test".into(), query: Query::Either }, known(found(None))),
+        (Question { name: "_http._tcp.app.example.test".into(), query: Query::Srv }, known(found(Some(srv)))),
+    ]
+    .into()
+}
+
 #[test]
 fn what_was_committed_is_found_at_the_next_start_and_nothing_else() {
     let dir = tempfile::tempdir().unwrap();
@@ -52,6 +69,7 @@ fn what_was_committed_is_found_at_the_next_start_and_nothing_else() {
             overrides: vec![(key.clone(), Some(value.clone()))],
             intents: vec![intent],
             settled: Vec::new(),
+            answers: Some(saved::encode_answers(&answers())),
             served: true,
         };
         assert_eq!(store.commit(&[&batch]).unwrap(), 1);
@@ -61,6 +79,8 @@ fn what_was_committed_is_found_at_the_next_start_and_nothing_else() {
     assert_eq!(found.saved.scenarios, vec![scenario("dr", 1)]);
     assert_eq!(found.saved.overrides.get(&key), Some(&value));
     assert_eq!((found.journal_head, found.served, found.intents.len()), (1, true, 1));
+    let known = answers().into_iter().map(|(question, known)| (question, known.answer.unwrap(), Wall(7)));
+    assert_eq!(found.answers, known.collect::<Vec<_>>());
     let batch = Batch { overrides: vec![(key.clone(), None)], settled: vec![4], ..Batch::default() };
     store.commit(&[&batch]).unwrap();
     drop(store);

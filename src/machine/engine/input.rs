@@ -22,6 +22,10 @@ impl Engine {
                 self.saved = Some(saved);
             }
             Input::Adopt(model) => self.adopt(model, effects),
+            Input::Populate(model) => {
+                self.adopt(model, effects);
+                self.reloaded = false;
+            }
             Input::Verdict { check, verdict } => self.verdict(check, &verdict, effects),
             Input::Admin { act, intent } => self.act(act, intent, effects),
             Input::Observed(observation) => self.observed(observation, effects),

@@ -6,12 +6,13 @@ use super::lex::{Words, unknown};
 use super::{Act, Action, Sample, SampleKind};
 use crate::model::event::GuardVerdict;
 use crate::model::id::Kind;
+use crate::model::lookup::{Found, Srv};
 use crate::model::scenario::Mode;
 
 /// Every word that a step may begin with.
 pub const WORDS: &[&str] = &[
     "expect", "within", "for", "at", "after", "fail", "pass", "trofs", "keep", "disable", "enable", "active", "set",
-    "return", "switch", "force", "guard", "restart", "reload", "wait",
+    "return", "dns", "switch", "force", "guard", "restart", "reload", "wait",
 ];
 
 const MODES: [(&str, Mode); 3] = [("auto", Mode::Auto), ("on", Mode::On), ("off", Mode::Off)];
@@ -39,6 +40,7 @@ pub fn parse(word: &str, words: &mut Words) -> Option<Result<Action, String>> {
         "return" => return_scenario(words),
         "switch" => switch(words),
         "force" => force(words),
+        "dns" => dns(words),
         "guard" => guard(words),
         "restart" => restart(words),
         "reload" => words.expect("a file").map(|file| Action::Reload { file }),
@@ -161,6 +163,36 @@ fn guard(words: &mut Words) -> Result<Action, String> {
         [("pass", GuardVerdict::Pass), ("refuse", GuardVerdict::Refuse), ("cannot-tell", GuardVerdict::CannotTell)];
     let verdict = words.choice("result of a guard", &verdicts)?;
     Ok(Action::Guard { scenario, verdict })
+}
+
+fn dns(words: &mut Words) -> Result<Action, String> {
+    let name = words.name("the name of a server")?;
+    if !words.take("=") {
+        words.choice("word after the name", &[("fails", ())])?;
+        return Ok(Action::Dns { name, answer: None });
+    }
+    let mut found = Vec::new();
+    while let Some(word) = words.next() {
+        found.push(record(&word)?);
+    }
+    if found.is_empty() {
+        return Err("an address is missing after `=`; `fails` says that there is no answer".into());
+    }
+    Ok(Action::Dns { name, answer: Some(found) })
+}
+
+/// `192.0.2.1`, or `10 5 192.0.2.1:8080`.
+fn record(word: &str) -> Result<Found, String> {
+    if let Ok(address) = word.parse() {
+        return Ok(Found { address, srv: None });
+    }
+    let wrong = || format!("`{word}` is neither an address nor \"PRIORITY WEIGHT ADDRESS:PORT\"");
+    let parts: Vec<&str> = word.split_whitespace().collect();
+    let [priority, weight, at] = parts[..] else { return Err(wrong()) };
+    let at: std::net::SocketAddr = at.parse().map_err(|_| wrong())?;
+    let (priority, weight) = (priority.parse().map_err(|_| wrong())?, weight.parse().map_err(|_| wrong())?);
+    let srv = Srv { target: at.ip().to_string().into(), port: at.port(), priority, weight };
+    Ok(Found { address: at.ip(), srv: Some(srv) })
 }
 
 fn restart(words: &mut Words) -> Result<Action, String> {

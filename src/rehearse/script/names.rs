@@ -64,6 +64,7 @@ fn targets_of(model: &Model, signal: &str) -> Result<Vec<CheckId>, String> {
 /// What is wrong with the names of a step under `model`, in words.
 pub fn problem(model: &Model, action: &Action) -> Option<String> {
     let result = match action {
+        Action::Sample { target, .. } if may_be_a_member(model, target) => Ok(()),
         Action::Sample { target, .. } => checks_of(model, target).map(|_| ()),
         Action::Active { service, .. } => known(model, Kind::Service, service),
         Action::Guard { scenario, .. } => guarded(model, scenario),
@@ -75,7 +76,8 @@ pub fn problem(model: &Model, action: &Action) -> Option<String> {
             Act::Switch { name, .. } => known(model, Kind::Switch, name),
         },
         Action::Expect { expectation, .. } => expected(model, expectation),
-        Action::Restart { .. } | Action::Reload { .. } | Action::Wait(_) => Ok(()),
+        // The world says what is asked.
+        Action::Dns { .. } | Action::Restart { .. } | Action::Reload { .. } | Action::Wait(_) => Ok(()),
     };
     result.err()
 }
@@ -108,7 +110,7 @@ fn expected(model: &Model, expectation: &Expectation) -> Result<(), String> {
 }
 
 fn known(model: &Model, kind: Kind, name: &str) -> Result<(), String> {
-    if model.has(kind, name) {
+    if model.has(kind, name) || may_be_a_member(model, name) {
         return Ok(());
     }
     let names: Vec<&str> = match kind {
@@ -121,6 +123,13 @@ fn known(model: &Model, kind: Kind, name: &str) -> Result<(), String> {
         Kind::Switch => model.switches.iter().map(|o| &*o.name).collect(),
     };
     Err(unknown(&format!("no {} is named", kind.word().replace('_', " ")), name, names))
+}
+
+/// Who the members of some groups are, DNS says: `GROUP/ADDRESS:PORT`, and `…:MONITOR` of its checks.
+fn may_be_a_member(model: &Model, name: &str) -> bool {
+    let Some((group, member)) = name.split_once('/') else { return false };
+    let scaled = model.group_id(group).is_some_and(|id| model.groups[id.index()].auto_scale.is_some());
+    scaled && member.contains(':')
 }
 
 fn guarded(model: &Model, scenario: &str) -> Result<(), String> {

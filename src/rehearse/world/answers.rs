@@ -1,7 +1,7 @@
 //! What traffic would see: snapshots, and DNS answers from them.
 
 use std::collections::HashMap;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use domain::base::Message;
@@ -11,8 +11,6 @@ use domain::rdata::AllRecordData;
 use super::{Happening, World};
 use crate::dataplane::dns::answer::{Transport, answer};
 use crate::model::Model;
-use crate::model::check::Host;
-use crate::model::id::Name;
 use crate::model::state::StateView;
 use crate::model::zone::{DnsName, RecordType};
 use crate::snapshot::Snapshot;
@@ -35,8 +33,6 @@ pub(super) struct Published {
     registry: Registry,
     zones: Arc<ZoneIndex>,
     snapshot: Arc<Snapshot>,
-    /// Names of servers resolve in a rehearsal; to what, nobody sees.
-    addresses: HashMap<Name, IpAddr>,
     pub is_due: bool,
     /// By zone and RRset: what is answered.
     told: HashMap<(usize, usize), Vec<String>>,
@@ -54,19 +50,12 @@ impl Published {
             view: &StateView::default(),
             registry: &mut registry,
             zones: &zones,
-            resolved: &HashMap::new(),
+            resolved: &Default::default(),
             previous: None,
             scenario_active: model.scenarios.iter().map(|s| s.initially_active).collect(),
             ready: false,
         });
-        Published {
-            registry,
-            zones,
-            snapshot: Arc::new(first),
-            addresses: addresses(model),
-            is_due: false,
-            told: HashMap::new(),
-        }
+        Published { registry, zones, snapshot: Arc::new(first), is_due: false, told: HashMap::new() }
     }
 
     /// Of another process: what lives in memory only is gone.
@@ -78,7 +67,6 @@ impl Published {
     pub fn prepare(&mut self, model: &Arc<Model>) {
         if !Arc::ptr_eq(model, &self.snapshot.model) {
             self.zones = Arc::new(ZoneIndex::build(model));
-            self.addresses = addresses(model);
             self.told.clear();
         }
         self.is_due = true;
@@ -118,7 +106,7 @@ impl World {
             view,
             registry: &mut published.registry,
             zones: &published.zones,
-            resolved: &published.addresses,
+            resolved: self.names.known(),
             previous: Some(&published.snapshot),
             scenario_active: view.scenarios.iter().map(|s| s.active).collect(),
             ready: self.ready,
@@ -148,14 +136,6 @@ impl World {
             }
         }
     }
-}
-
-fn addresses(model: &Model) -> HashMap<Name, IpAddr> {
-    let name = |host: &Host| match host {
-        Host::Name(name) => Some((Name::clone(name), IpAddr::V4(Ipv4Addr::LOCALHOST))),
-        Host::Ip(_) => None,
-    };
-    model.services.iter().filter_map(|service| name(&service.host)).collect()
 }
 
 fn question(name: &DnsName, rtype: RecordType) -> Vec<u8> {

@@ -44,7 +44,7 @@ impl World {
             view: &view,
             registry: &mut self.registry,
             zones: &Arc::default(),
-            resolved: &HashMap::new(),
+            resolved: &Default::default(),
             previous,
             scenario_active: vec![],
             ready: true,

@@ -42,7 +42,7 @@ impl World {
     fn group(mut self, name: &str, share: u8) -> World {
         let at = u16::try_from(self.model.groups.len()).unwrap();
         let settings = ServiceSettings::new(Protocol::Http);
-        let mut group = ServiceGroup { name: name.into(), settings, members: Vec::new() };
+        let mut group = ServiceGroup { name: name.into(), settings, members: Vec::new(), auto_scale: None };
         let vserver = &mut self.model.vservers[0];
         for member in vserver.members.iter_mut() {
             let service = &mut self.model.services[member.service.index()];
@@ -98,7 +98,7 @@ impl World {
             view: &view,
             registry: &mut self.registry,
             zones: &Arc::new(ZoneIndex::build(&model)),
-            resolved: &HashMap::new(),
+            resolved: &Default::default(),
             previous: self.previous.as_ref(),
             scenario_active: Vec::new(),
             ready: true,

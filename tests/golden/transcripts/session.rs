@@ -277,7 +277,7 @@ impl Session {
                         self.core.handle(self.now, Input::Config(job.run()));
                         self.core.settle(self.now);
                     }
-                    Output::Disk(ToDisk::Cut { .. }) | Output::Names(_) | Output::Stopped => {}
+                    Output::Disk(ToDisk::Cut { .. }) | Output::Ask(_) | Output::NameServers(_) | Output::Stopped => {}
                 }
             }
             if wrote && !self.hangs {

@@ -16,6 +16,9 @@ pub(in super::super) fn group(group: &ServiceGroupDto, now: &str, whole: bool) -
         out += &note_line("Disabled", &note.actor, &note.since, note.reason.as_deref(), note.expires.as_deref());
     }
     if whole {
+        if let Some(auto) = &group.auto_scale {
+            out += &super::names::auto_scale(auto);
+        }
         for (at, member) in group.members.iter().enumerate() {
             out += &format!("\n{})\t{}", at + 1, member_lines(member, now));
             for monitor in &member.monitors {
@@ -34,5 +37,6 @@ fn member_lines(member: &MemberDto, now: &str) -> String {
     let server = member.server.as_deref().map_or_else(String::new, |s| format!("\tServer Name: {s}"));
     let state = state_line(&member.state, member.drain.as_ref(), member.active);
     let since = since_lines(&member.since, now).replace('\t', "\t\t");
-    format!("{} ({})\tState: {state}{server}\tWeight: {}\n{since}", member.name, member.address, member.weight)
+    let leaving = member.leaving_since.as_ref().map_or_else(String::new, |at| format!("\t\tNot in DNS since {at}\n"));
+    format!("{} ({})\tState: {state}{server}\tWeight: {}\n{since}{leaving}", member.name, member.address, member.weight)
 }

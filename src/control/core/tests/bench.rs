@@ -88,6 +88,14 @@ impl Bench {
         Bench::begin(Box::new(Memory::new()), Found::default(), loaded, Some(path.to_owned()))
     }
 
+    /// As a process that starts on `dir` with a configuration of its own.
+    pub fn with_text_on(text: &str, dir: &std::path::Path) -> Bench {
+        let (store, found) = store::open(dir).unwrap();
+        let root = Source { path: "box.toml".into(), text: text.into() };
+        let loaded = crate::config::load(root, &[], &Folder(dir.to_owned())).unwrap();
+        Bench::begin(Box::new(store), found, loaded, None)
+    }
+
     fn over(inner: Box<dyn Store>, found: Found) -> Bench {
         let text = Source { path: "box.toml".into(), text: "schema = 1\n".into() };
         let loaded = Loaded { model: Arc::new(model()), warnings: Vec::new(), sources: vec![text], hash: "0".into() };

@@ -1,7 +1,5 @@
 mod switching;
 
-use std::collections::HashMap;
-
 use super::*;
 use crate::model::Model;
 use crate::model::condition::{Condition, Group, Term};
@@ -76,7 +74,7 @@ fn snapshot(watched: Option<Truth>) -> Snapshot {
         view: &view,
         registry: &mut Registry::default(),
         zones: &Arc::default(),
-        resolved: &HashMap::new(),
+        resolved: &Default::default(),
         previous: None,
         scenario_active: vec![],
         ready: true,

@@ -1,6 +1,5 @@
 //! One example world: the zone `example.test.`, scenarios by name, and a client who asks.
 
-use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -152,7 +151,7 @@ impl World {
             view: &StateView::default(),
             registry: &mut Registry::default(),
             zones: &Arc::new(ZoneIndex::build(&model)),
-            resolved: &HashMap::new(),
+            resolved: &Default::default(),
             previous: None,
             scenario_active: self.active.clone(),
             ready: self.ready,

@@ -44,7 +44,7 @@ fn world(rules: Vec<Rule>, criteria: Vec<CriterionTest>, default: Option<Vserver
         view: &view,
         registry: &mut Registry::default(),
         zones: &Arc::default(),
-        resolved: &HashMap::new(),
+        resolved: &Default::default(),
         previous: None,
         scenario_active: vec![],
         ready: true,

@@ -1,0 +1,76 @@
+//! Steps of the engine and what they ask for, and taking over a model.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+use super::{Core, Output, Step, guard};
+use crate::config::populate;
+use crate::machine::Effect;
+use crate::model::Model;
+use crate::model::check::Check;
+use crate::model::event::GuardResult;
+use crate::model::id::Name;
+use crate::model::time::Now;
+
+/// Steps that guards may cause within one input; each result is fed back as a step.
+const GUARD_STEPS_MOST: usize = 1_000;
+
+// === impl Core ===
+
+impl Core {
+    /// One step of the engine and everything it asks for. Results of guards are fed back at once.
+    pub(super) fn step(&mut self, now: Now, input: Step) {
+        let mut results = VecDeque::new();
+        self.one_step(now, input, &mut results);
+        for _ in 0..GUARD_STEPS_MOST {
+            let Some(result) = results.pop_front() else { return };
+            self.one_step(now, Step::Guard(result), &mut results);
+        }
+    }
+
+    fn one_step(&mut self, now: Now, input: Step, results: &mut VecDeque<GuardResult>) {
+        let mut effects = std::mem::take(&mut self.effects);
+        self.engine.step(now, input, &mut effects);
+        let mut at = now;
+        for effect in effects.drain(..) {
+            match effect {
+                Effect::Probe { check, due } => self.order_probe(check, due),
+                Effect::Guard { scenario, direction, attempt } => {
+                    results.push_back(guard::run(&self.engine, scenario, direction, attempt));
+                }
+                // Guards of this build are over as soon as they have begun.
+                Effect::CancelGuard { .. } => {}
+                Effect::At(time) => at = time,
+                Effect::Record(record) => self.record(now, at, record),
+                Effect::SaveScenario(scenario) => self.batch.scenarios.push(*scenario),
+                Effect::SaveOverride(key, value) => self.batch.overrides.push((key, value)),
+                Effect::Publish => self.dirty = true,
+            }
+        }
+        self.effects = effects;
+    }
+
+    /// Takes over a configuration, with the members that DNS names for it.
+    pub(super) fn adopt(&mut self, now: Now, intended: Arc<Model>) {
+        self.adopt_names(now, &intended);
+        let model = populate(&intended, self.members.membership());
+        self.intended = intended;
+        self.take_model(now, model, Step::Adopt);
+    }
+
+    /// Checks keep their identity where they are equal, ids are new.
+    pub(super) fn take_model(&mut self, now: Now, model: Arc<Model>, step: fn(Arc<Model>) -> Step) {
+        let before: HashMap<Name, Arc<Check>> = self.checks.drain(..).map(|c| (Name::clone(&c.name), c)).collect();
+        let kept = |check: &Check| {
+            let old = before.get(&check.name)?;
+            (old.probe == check.probe && old.schedule == check.schedule).then(|| Arc::clone(old))
+        };
+        self.checks = model.checks.iter().map(|c| kept(c).unwrap_or_else(|| Arc::new(c.clone()))).collect();
+        self.held_across(&model);
+        self.outputs.push(Output::Checks(model.checks.iter().map(|c| Name::clone(&c.name)).collect()));
+        self.step(now, step(Arc::clone(&model)));
+        self.tell_traffic();
+        self.tell_all_resolved(now);
+        self.dirty = true;
+    }
+}
