@@ -32,6 +32,7 @@ def main():
     asked = options()
     binary, tools = os.path.abspath(asked.binary), os.path.abspath(asked.tools)
     begun = machine.others()
+    machine.raise_open_files(extra.FILES_WANTED)
     with tempfile.TemporaryDirectory(prefix="bascule-bench-") as folder, Servers(folder, binary, tools) as servers:
         for area in asked.areas:
             report(asked, area, run(asked, area, servers), begun)

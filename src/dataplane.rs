@@ -91,6 +91,17 @@ struct Budget {
     pipes: usize,
 }
 
+/// What a limit of open files leaves, where it does not leave all.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Allowance {
+    /// The limit.
+    pub files: usize,
+    /// Client connections at once.
+    pub connections: usize,
+    /// The limit with which it would be as many as there can be.
+    pub files_for_all: usize,
+}
+
 /// An open client connection; counted until dropped.
 pub(crate) struct Open(Arc<Shared>);
 
@@ -207,6 +218,16 @@ impl Budget {
     }
 }
 
+// === impl Allowance ===
+
+impl Allowance {
+    fn of(files: usize) -> Option<Allowance> {
+        let connections = Budget::of(Some(files)).connections;
+        let files_for_all = 2 * CONNECTIONS_MAX + POOLED_MAX + 2 * PIPES_MAX + FILES_RESERVED;
+        (connections < CONNECTIONS_MAX).then_some(Allowance { files, connections, files_for_all })
+    }
+}
+
 // === impl Shared ===
 
 impl Shared {
@@ -263,6 +284,11 @@ pub(crate) fn reset_on_close(stream: &TcpStream) {
     let _ = socket2::SockRef::from(stream).set_linger(Some(Duration::ZERO));
 }
 
+/// What this process may take; `None` where it is as many client connections as there can be.
+pub fn allowance() -> Option<Allowance> {
+    open_files_max().and_then(Allowance::of)
+}
+
 /// `None` where unlimited, or not to be found out.
 fn open_files_max() -> Option<usize> {
     std::fs::read_to_string("/proc/self/limits").ok().and_then(|limits| open_files(&limits))
@@ -276,7 +302,7 @@ fn open_files(limits: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::Budget;
+    use super::{Allowance, Budget};
 
     #[test]
     fn connections_and_idle_ones_to_servers_together_stay_below_the_limit_of_open_files() {
@@ -287,6 +313,14 @@ mod tests {
         }
         assert_eq!(Budget::of(Some(256)), Budget { connections: 44, pooled: 32, pipes: 4 });
         assert_eq!(Budget::of(None), Budget { connections: 100_000, pooled: 4096, pipes: 256 });
+    }
+
+    #[test]
+    fn a_limit_that_allows_fewer_connections_says_which_limit_allows_all() {
+        let few = Allowance::of(20_000).unwrap();
+        assert_eq!(few, Allowance { files: 20_000, connections: 7568, files_for_all: 204_864 });
+        assert_eq!(Allowance::of(few.files_for_all), None);
+        assert!(Allowance::of(few.files_for_all - 2).is_some());
     }
 
     #[test]

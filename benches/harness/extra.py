@@ -15,11 +15,15 @@ IDLE_WANTED = 20_000
 # Open files that a proxy keeps for something else than the connections of this trial.
 IDLE_RESERVE = 5_200
 IDLE_SECONDS = 5
+# For both sides of the connections, and then some.
+FILES_WANTED = 65_536
+# Percent of a core.
+IDLE_BUSY_MOST = 1
 MANY_SERVICES = 10_000
 
 
 class Idle:
-    """Open connections, each with one answered request; closed at the end of the `with` block."""
+    """Open connections, each with one answered request; another one, and the end, at the end of the `with` block."""
 
     def __init__(self, port, count):
         command = [sys.executable, os.path.join(os.path.dirname(__file__), "idle.py"), str(port)]
@@ -40,7 +44,7 @@ class Idle:
         return self
 
     def __exit__(self, *_):
-        self.ended = sum(int(helper.communicate()[0].split()[1]) for helper in self.helpers)
+        self.served = sum(int(helper.communicate()[0].split()[1]) for helper in self.helpers)
 
 
 def idle(servers, _seconds):
@@ -59,10 +63,11 @@ def idle(servers, _seconds):
             begun = process.cpu_ns()
             time.sleep(IDLE_SECONDS)
             busy = (process.cpu_ns() - begun) / IDLE_SECONDS / 1e7
-        if held.ended:
-            raise Failed(f"{target.name} closed {held.ended} idle connections")
-        what = f"{target.name}: {count} idle keep-alive connections{short}"
-        found.append((what, f"{memory:.1f} KiB each, {busy:.2f} % of a core", "nothing refused, near zero", ""))
+        if held.served != count:
+            raise Failed(f"{target.name} served {held.served} of {count} idle connections once more")
+        what = f"{target.name}: {count} idle keep-alive connections{short}, each served once more"
+        met = ("met" if busy < IDLE_BUSY_MOST else "missed") if target is L7[0] else ""
+        found.append((what, f"{memory:.1f} KiB each, {busy:.2f} % of a core", f"< {IDLE_BUSY_MOST} % of a core", met))
         servers.stop(target.kind)
     return found
 

@@ -1,8 +1,8 @@
-"""Opens many connections, makes one request on each, and holds them until its stdin ends.
+"""Opens many connections, makes one request on each, holds them until its stdin ends, and makes one more on each.
 
-Run as a process of its own: `idle.py PORT COUNT`. Writes `open N` once all are open and answered."""
+Run as a process of its own: `idle.py PORT COUNT`. Writes `open N` once all are open and answered, and in the end `served N`:
+how many answered the last request."""
 
-import select
 import socket
 import sys
 
@@ -23,23 +23,41 @@ def main(port, count):
             batch.append(client)
         for client in batch:
             client.settimeout(20)
-            answer = b""
-            while b"behind\n" not in answer:
-                part = client.recv(4096)
-                if not part:
-                    sys.exit(f"connection {len(held)} was closed after {answer!r}")
-                answer += part
+            answer = answer_of(client)
+            if not is_whole(answer):
+                sys.exit(f"connection {len(held)} was closed after {answer!r}")
             held.append(client)
     print(f"open {len(held)}", flush=True)
     sys.stdin.read()
-    ended = [client for client in held if is_ended(client)]
-    print(f"ended {len(ended)}", flush=True)
+    batches = (held[first : first + AT_ONCE] for first in range(0, len(held), AT_ONCE))
+    print(f"served {sum(map(served, batches))}", flush=True)
 
 
-def is_ended(client):
-    poll = select.poll()
-    poll.register(client, select.POLLIN)
-    return bool(poll.poll(0))
+def answer_of(client):
+    answer = b""
+    while not is_whole(answer):
+        part = client.recv(4096)
+        if not part:
+            break
+        answer += part
+    return answer
+
+
+def is_whole(answer):
+    return answer.startswith(b"HTTP/1.1 200") and answer.endswith(b"behind\n")
+
+
+def served(batch):
+    """How many of them answer a request still."""
+    asked = [client for client in batch if has_done(lambda: client.sendall(REQUEST) is None)]
+    return sum(has_done(lambda: is_whole(answer_of(client))) for client in asked)
+
+
+def has_done(what):
+    try:
+        return what()
+    except OSError:
+        return False
 
 
 if __name__ == "__main__":

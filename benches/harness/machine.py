@@ -1,6 +1,7 @@
 """Processes on the two cores, and what they cost."""
 
 import os
+import resource
 import shutil
 import socket
 import subprocess
@@ -87,6 +88,21 @@ class Process:
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.process.wait()
+
+
+def raise_open_files(wanted):
+    """Lets this process and its children have so many open files, or as many as the machine allows."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard < wanted:
+        with open("/proc/sys/fs/nr_open") as most:
+            wanted = min(wanted, int(most.read()))
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, wanted))
+            return
+        except (ValueError, OSError):
+            # Only root may; the rows say what they could not have.
+            wanted = hard
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, wanted), hard))
 
 
 def others():

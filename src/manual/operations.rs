@@ -51,6 +51,13 @@
 //!
 //! `BASCULE_LOG` filters it: `debug` shows requests that failed and rows of the board, `warn` only faults.
 //!
+//! ## Open files
+//!
+//! A client connection may need two, so the hard limit of the process bounds how many there can be at once: 204864 allow
+//! all 100000, 20000 allow 7568. The soft limit is raised at the start; where the hard one allows fewer, a warning says how
+//! many and what would allow all (systemd: `LimitNOFILE`). Beyond the bound clients wait in the kernel's queue. Used up all
+//! the same, `no_descriptor` and `no_source_port` say so, in the log once in a while, in `/metrics` for every connection.
+//!
 //! ## Stopping
 //!
 //! SIGTERM stops taking new work, closes idle connections, lets what is open finish (`--drain`, 30 s by default) and

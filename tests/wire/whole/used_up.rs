@@ -137,6 +137,7 @@ fn with_clients_that_are_silent_in_their_handshakes(ending: Ending) {
     );
     let box_ = Box::start_with_files(Some(256), &config(&backend, &more));
     box_.expect_service("a", "UP", PATIENT);
+    assert!(box_.log().contains("the limit of open files bounds client connections files=256 connections=44"));
     let connect = || TcpStream::connect(box_.vip("web")).expect("a connection");
     let mut silent: Vec<TcpStream> = (0..23).map(|_| connect()).collect();
     expect(&box_, ending);
