@@ -55,14 +55,20 @@
 //!
 //! | key | looks at |
 //! |---|---|
-//! | `path` | the path without query, in every way a server may read it: `/%61pi/`, `/x/../api/` and `//api/` are `/api/` |
+//! | `path` | the path without query, in every way a server may read it: `/%61pi/`, `/x/../api/` and `//api/` are `/api/`. See below |
 //! | `host` | the Host field without port; case does not matter |
-//! | `method` | one or a list |
+//! | `method` | one or a list. A known method in other case (`delete`) is answered 501 before any rule is asked |
 //! | `header`, `cookie`, `query` | `{ name = …, TEST }`; without a test it is enough to be there. A parameter is decoded once, `+` is a space |
 //! | `client` | networks that the client's address may be in |
 //! | `port` | the port that the client connected to |
 //! | `sni`, `tls` | the server name of the handshake; whether there was one |
 //! | `status`, `response_header` | the answer; in rules with `phase = "response"` |
+//!
+//! Servers differ in what they decode, resolve, merge and cut off, and in which order; a path is read in all these ways,
+//! and a `path` criterion is met where *any* reading meets it. So protect by refusing: name what is refused
+//! (`when = [["is-admin"]]`), or refuse all but what is allowed (`when = [["!is-public"]]`), and no spelling passes. A rule
+//! that *lets through* what it names is met by one reading while the server may take another: write it as the second.
+//! A path with more than 64 readings is answered 400 by every vserver with rules.
 //!
 //! Tests of a text: `equals` (or the text alone), `starts_with`, `ends_with`, `contains`, `one_of` (a list: NetScaler's
 //! pattern set), `regex`. Regular expressions take time linear in the text whatever they are, and one that would need
@@ -85,10 +91,12 @@
 //! answer `{ set_cookie = "name", value = "…" }` and `{ status = 503 }`. Values may hold `{path}`, `{query}`, `{host}` and
 //! `{client}`, as the request was sent: rules never see what others have changed. Fields that say where a message ends,
 //! or belong to one connection, cannot be edited; nor can a status become one that has no body, or lose being one.
-//! X-Forwarded-For and its like are written after the edits.
+//! X-Forwarded-For and its like are written after the edits. What is set in a request, or removed, goes under its look-alikes
+//! too: with `X-User` goes `X_User`, which some servers take for it. What `set_cookie` fills in is percent-encoded where it
+//! would end the value (`;`, `,`, space, quotes), so that no client adds an attribute.
 //!
 //! A copy for a mirror leaves when the body is whole. One over `body_limit` (64 KiB unless said otherwise, 1 MiB at most)
-//! is not sent, and no more than 256 are under way at once.
+//! is not sent, and no more than 256 are under way at once, nor do their bodies hold more than 64 MiB together.
 //!
 //! # Content switching
 //!

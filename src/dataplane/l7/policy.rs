@@ -145,6 +145,11 @@ fn walk(
     for _ in 0..=HOPS_MAX {
         let at = decision.vserver;
         let mut next = None;
+        let asked = !(snapshot.routing.rules_of(at).is_empty() && snapshot.routing.answer_rules_of(at).is_empty());
+        if asked && path.get_or_insert_with(|| Path::new(request.target)).is_refused() {
+            decision.verdict = Verdict::Respond { status: 400, headers: Vec::new(), body: Vec::new() };
+            return;
+        }
         for &rule in snapshot.routing.rules_of(at) {
             let path = path.get_or_insert_with(|| Path::new(request.target));
             let acts = |reading: &&String| value_of(snapshot, rule, request, reading).is_true();
@@ -275,6 +280,11 @@ fn term_value(snapshot: &Snapshot, rule: RuleId, at: (usize, usize), request: &R
 /// Replaces `{path}` (as sent, without query), `{query}` (without `?`), `{host}` (as sent, with port) and `{client}` (the
 /// address). One pass, so that a brace in what is put in is not replaced again.
 fn fill_in(template: &Arc<str>, request: &Request<'_>) -> String {
+    fill_in_with(template, request, str::to_owned)
+}
+
+/// As [`fill_in`], with each value written by `encoded`.
+fn fill_in_with(template: &Arc<str>, request: &Request<'_>, encoded: impl Fn(&str) -> String) -> String {
     if !template.contains('{') {
         return template.to_string();
     }
@@ -288,7 +298,7 @@ fn fill_in(template: &Arc<str>, request: &Request<'_>) -> String {
         let known = [("{path}", path), ("{query}", query), ("{host}", request.host), ("{client}", client.as_str())];
         match known.iter().find(|(name, _)| rest.starts_with(name)) {
             Some((name, value)) => {
-                location.push_str(value);
+                location.push_str(&encoded(value));
                 rest = &rest[name.len()..];
             }
             None => {

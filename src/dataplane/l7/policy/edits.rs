@@ -5,8 +5,10 @@
 //! is not added. Values are filled in from the request as it was sent, so a rule never sees what another has changed.
 
 use std::borrow::Cow;
+use std::fmt::Write;
 
-use super::{Request, fill_in};
+use super::{Request, fill_in, fill_in_with};
+use crate::dataplane::l7::forward::is_look_alike;
 use crate::dataplane::l7::head::TARGET_MAX_BYTES;
 use crate::model::id::Name;
 use crate::model::rule::Edit;
@@ -34,6 +36,11 @@ impl HeadEdits {
     /// Whether fields of this name (in any case) are left out.
     pub fn removes(&self, name: &str) -> bool {
         self.removed.iter().any(|removed| removed.eq_ignore_ascii_case(name))
+    }
+
+    /// Whether fields of this name are left out of a request: with a field go those that a server may take for it.
+    pub fn removes_from_request(&self, name: &str) -> bool {
+        self.removes(name) || self.removed.iter().any(|removed| is_look_alike(name, removed))
     }
 
     /// Fields to write behind those that stay.
@@ -78,7 +85,7 @@ impl HeadEdits {
                 Edit::RemoveCookie { name } => self.cookies_removed.push(name.clone()),
                 Edit::SetCookie { name, value } => {
                     self.cookies_removed.push(name.clone());
-                    self.added.push(("Set-Cookie".into(), format!("{name}={}", fill_in(value, of))));
+                    self.added.push(("Set-Cookie".into(), format!("{name}={}", fill_in_with(value, of, in_cookie))));
                 }
                 Edit::Status(status) => self.status = Some(*status),
                 Edit::Path { to, .. } => {
@@ -107,6 +114,18 @@ impl HeadEdits {
     }
 }
 
+/// What stands in a cookie for something that a client has said: nothing of it ends the value (RFC 6265 §4.1.1).
+fn in_cookie(text: &str) -> String {
+    let mut encoded = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            ';' | ',' | '"' | '\\' | ' ' => write!(encoded, "%{:02X}", u32::from(c)).expect("text"),
+            c => encoded.push(c),
+        }
+    }
+    encoded
+}
+
 /// The target with its path replaced; `None` where the pattern does not match, or the result is no target.
 fn replaced(pattern: &Regex, to: &str, target: &str) -> Option<String> {
     let (path, query) = target.split_once('?').map_or((target, None), |(path, query)| (path, Some(query)));
@@ -122,4 +141,34 @@ fn replaced(pattern: &Regex, to: &str, target: &str) -> Option<String> {
         new.push_str(query);
     }
     (new.len() <= TARGET_MAX_BYTES).then_some(new)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_client_says_adds_no_attribute_to_a_cookie() {
+        let client = "192.0.2.1".parse().unwrap();
+        let target = "/a;%20Domain=b.test;\"\\,x?q;Max-Age=1";
+        let of = Request { target, host: "a;b", ..Request::connection(client, 80, None, false) };
+        let set = Edit::SetCookie { name: "c".into(), value: "{path}|{query}|{host}|{client}; HttpOnly".into() };
+        let mut edits = HeadEdits::default();
+        edits.fold(&[set], |_| None, &of);
+        let cookie = edits.added().next().unwrap().1;
+        assert_eq!(cookie, "c=/a%3B%20Domain=b.test%3B%22%5C%2Cx|q%3BMax-Age=1|a%3Bb|192.0.2.1; HttpOnly");
+    }
+
+    #[test]
+    fn what_is_set_or_removed_in_a_request_cannot_come_under_a_name_that_servers_take_for_it() {
+        let of = Request::connection("192.0.2.1".parse().unwrap(), 80, None, false);
+        for edit in [Edit::Set { name: "X-User".into(), value: "a".into() }, Edit::Remove { name: "X-User".into() }] {
+            let mut edits = HeadEdits::default();
+            edits.fold(&[edit], |_| None, &of);
+            for name in ["X-User", "x-user", "X_User", "x_USER"] {
+                assert!(edits.removes_from_request(name), "{name}");
+            }
+            assert!(!edits.removes_from_request("XUser") && !edits.removes("X_User"));
+        }
+    }
 }

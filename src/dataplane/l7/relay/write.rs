@@ -111,7 +111,7 @@ pub(super) fn request(out: &mut Buffer, from: Source<'_>, parsed: &Head, onwards
             continue;
         }
         match edits {
-            Some(edits) if field.kind != Kind::ContentLength && edits.removes(name) => continue,
+            Some(edits) if field.kind != Kind::ContentLength && edits.removes_from_request(name) => continue,
             Some(edits) if field.kind == Kind::Cookie => {
                 if let Some(cookie) = edits.cookie(field.value.of(from.head)) {
                     put_bytes(out, name, &cookie);

@@ -17,7 +17,7 @@ pub(super) fn request(request: &mut RequestHeader, edits: &HeadEdits) -> Result<
         let target: PathAndQuery = target.parse().or_err(ErrorType::InternalError, "an edited path is no path")?;
         request.set_uri(http::Uri::from(target));
     }
-    for name in names(request.headers.keys(), edits) {
+    for name in names(request.headers.keys(), |name| edits.removes_from_request(name)) {
         request.remove_header(&name);
     }
     let cookies: Vec<Vec<u8>> = request.headers.get_all("cookie").iter().map(|v| v.as_bytes().to_vec()).collect();
@@ -46,7 +46,7 @@ pub(super) fn answer(response: &mut ResponseHeader, routed: &Routed, exchange: O
     if let Some(status) = edits.status {
         response.set_status(status).map_err(|_| Error::new(ErrorType::InternalError))?;
     }
-    for name in names(response.headers.keys(), &edits) {
+    for name in names(response.headers.keys(), |name| edits.removes(name)) {
         response.remove_header(&name);
     }
     let cookies: Vec<Vec<u8>> = response.headers.get_all("set-cookie").iter().map(|v| v.as_bytes().to_vec()).collect();
@@ -65,8 +65,8 @@ pub(super) fn answer(response: &mut ResponseHeader, routed: &Routed, exchange: O
     Ok(())
 }
 
-fn names<'a>(all: impl Iterator<Item = &'a http::HeaderName>, edits: &HeadEdits) -> Vec<http::HeaderName> {
-    all.filter(|name| edits.removes(name.as_str())).cloned().collect()
+fn names<'a>(all: impl Iterator<Item = &'a http::HeaderName>, removes: impl Fn(&str) -> bool) -> Vec<http::HeaderName> {
+    all.filter(|name| removes(name.as_str())).cloned().collect()
 }
 
 /// Request line and fields for a copy: without framing and whatever belongs to one connection.
