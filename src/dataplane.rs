@@ -17,6 +17,7 @@ pub mod l4;
 pub mod l7;
 pub mod listen;
 pub mod member;
+mod places;
 mod proxy;
 mod seldom;
 mod tls;
@@ -68,7 +69,7 @@ pub(crate) struct Shared {
     pub drain: watch::Receiver<bool>,
     /// True once the limit of the drain is over: everything ends.
     pub kill: watch::Receiver<bool>,
-    pub connections: Arc<Semaphore>,
+    pub places: places::Places,
     /// Handshakes with clients that may be under way at once: half of the connections, so that clients that begin one
     /// and fall silent leave room for the others.
     pub handshakes: Semaphore,
@@ -153,7 +154,7 @@ impl Dataplane {
             carrier,
             drain: drain_seen,
             kill: kill_seen,
-            connections: Arc::new(Semaphore::new(budget.connections)),
+            places: places::Places::new(budget.connections),
             handshakes: Semaphore::new((budget.connections / 2).max(1)),
             tls: tls::Servers::default(),
             tls_clients: tls::Clients::default(),

@@ -80,7 +80,9 @@
 //! ## Limits of one client
 //!
 //! Each of `client_limits` counts by the client's address, cut to `prefix_v4` (32) or `prefix_v6` (64), or by `key`, a value of the
-//! request as in [`persistence`](super::persistence); requests without the value count together.
+//! request as in [`persistence`](super::persistence); requests without the value count together, and with them those that
+//! give a header or a parameter twice with different values. A limit by address bounds everybody; one by `key` bounds who
+//! keeps to a key.
 //!
 //! | key | |
 //! |---|---|
@@ -91,3 +93,11 @@
 //! Over one of them a request is answered 429 with Retry-After in seconds, before any rule is asked; a connection without
 //! HTTP is reset. Requests that rules answer count as well. A limit keeps count of 100 000 clients at most; where there are
 //! more, the quietest are forgotten.
+//!
+//! ## Connections of the process
+//!
+//! As many client connections are open at once as the limit of open files takes (100 000 at most). Where all places are
+//! taken and somebody waits, idle connections of HTTP are closed (`too_many_connections`), the oldest first of the client
+//! (an address, or a /64 of IPv6) that has most of them; requests in flight and connections without HTTP are not touched,
+//! for which `client_limits` with `concurrency` is there. Sessions of datagrams have no more than a quarter of the places;
+//! where they are used up a VIP with many gives up those that were silent longest for one that has none.

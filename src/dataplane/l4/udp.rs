@@ -20,13 +20,13 @@ use std::time::{Duration, Instant};
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token, Waker};
 use socket2::{Domain, Socket, Type};
-use tokio::sync::OwnedSemaphorePermit;
 
 use self::queries::Queries;
 use self::sessions::Sessions;
 use crate::dataplane::Shared;
 use crate::dataplane::datagram::tell_destination;
 use crate::dataplane::member::{Acquired, Refused, Wanted, acquire};
+use crate::dataplane::places::Place;
 use crate::model::ending::Reason;
 use crate::model::id::Name;
 use crate::model::service::Protocol;
@@ -159,8 +159,8 @@ impl Vip {
     }
 
     /// A place among the open files.
-    fn permit(&self) -> Option<OwnedSemaphorePermit> {
-        Arc::clone(&self.shared.connections).try_acquire_owned().ok()
+    fn place(&self) -> Option<Place> {
+        self.shared.places.try_take_for_datagrams(|| Arc::clone(&self.shared.plane.cell.load().connections))
     }
 
     /// A member, at once: a datagram does not wait in the surge queue.

@@ -7,10 +7,11 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, watch};
+use tokio::sync::watch;
 
 use crate::dataplane::conn::ClientInfo;
 use crate::dataplane::ended::Conn;
+use crate::dataplane::places::Place;
 use crate::dataplane::seldom::Seldom;
 use crate::dataplane::{Shared, connect, l4, l7, proxy, raised, reset_on_close, tls};
 use crate::model::ending::{Phase, Reason, Who};
@@ -21,7 +22,8 @@ use crate::snapshot::live::{Counted, VserverLive};
 /// Wait after an error that is ours (no file descriptor, no memory): the connection stays in the backlog.
 const BACKOFF: Duration = Duration::from_millis(50);
 
-/// Accepts until `stopped`. At the bound of connections it stops accepting; the kernel's backlog holds the rest.
+/// Accepts until `stopped`. At the bound of connections it stops accepting until idle ones have made room; the kernel's
+/// backlog holds the rest.
 pub(super) async fn run(
     shared: Arc<Shared>,
     listener: TcpListener,
@@ -33,14 +35,14 @@ pub(super) async fn run(
     tokio::pin!(stopping);
     let told = Seldom::new();
     loop {
-        let permit = tokio::select! {
+        let place = tokio::select! {
             () = &mut stopping => break,
-            permit = Arc::clone(&shared.connections).acquire_owned() => permit.expect("never closed"),
+            place = shared.places.take(|| Arc::clone(&shared.plane.cell.load().connections)) => place,
         };
         tokio::select! {
             () = &mut stopping => break,
             accepted = listener.accept() => match accepted {
-                Ok((stream, client)) => spawn(&shared, stream, client, &vserver, &live, permit),
+                Ok((stream, client)) => spawn(&shared, stream, client, &vserver, &live, place),
                 Err(error) => if !is_the_clients(&error) {
                     if connect::reason(&error) == Reason::NoDescriptor {
                         live.no_descriptor_total.fetch_add(1, Ordering::Relaxed);
@@ -55,8 +57,8 @@ pub(super) async fn run(
     }
     // Connections that were complete before the socket closes are served, not reset.
     while let Ok(Ok((stream, client))) = tokio::time::timeout(Duration::ZERO, listener.accept()).await {
-        let Ok(permit) = Arc::clone(&shared.connections).try_acquire_owned() else { break };
-        spawn(&shared, stream, client, &vserver, &live, permit);
+        let Some(place) = shared.places.try_take() else { break };
+        spawn(&shared, stream, client, &vserver, &live, place);
     }
 }
 
@@ -76,7 +78,7 @@ fn spawn(
     client: SocketAddr,
     vserver: &Name,
     live: &Arc<VserverLive>,
-    permit: OwnedSemaphorePermit,
+    place: Place,
 ) {
     // Counted here and not in the task, so that a drain that begins now sees it.
     let info = ClientInfo::accepted(&stream, Conn::open(shared, client, vserver, live, Instant::now()));
@@ -85,7 +87,7 @@ fn spawn(
     let (shared, vserver, live) = (Arc::clone(shared), Arc::clone(vserver), Arc::clone(live));
     tokio::spawn(async move {
         serve(&shared, stream, info, vserver, &live).await;
-        drop((counted, permit, open));
+        drop((counted, place, open));
     });
 }
 

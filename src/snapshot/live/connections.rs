@@ -3,7 +3,8 @@
 //! A connection is entered when it is accepted and taken out when its entry is dropped. The table is cut into parts
 //! with a lock each, held for a hash of one number; what the data path does for a request touches the entry alone.
 
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, VecDeque};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
@@ -110,8 +111,37 @@ impl Connections {
         clients
     }
 
+    /// Idle connections that are to make room, `most` at most: each time the oldest of whichever client has most of them.
+    /// A client is an address of IPv4, or a /64 of IPv6. Those that were cut already are left out.
+    pub fn idle_of_the_heaviest(&self, most: usize) -> Vec<Arc<Connection>> {
+        let mut by_client: HashMap<u64, VecDeque<Arc<Connection>>> = HashMap::new();
+        for connection in self.list().into_iter().filter(|c| c.is_idle() && c.cut_for().is_none()) {
+            by_client.entry(network(connection.client().ip())).or_default().push_back(connection);
+        }
+        let weight = |idle: &VecDeque<Arc<Connection>>| Some((idle.len(), Reverse(idle.front()?.id)));
+        let mut heaviest: BinaryHeap<_> = by_client.iter().filter_map(|(c, idle)| Some((weight(idle)?, *c))).collect();
+        let mut chosen = Vec::new();
+        while chosen.len() < most
+            && let Some((_, client)) = heaviest.pop()
+            && let Some(idle) = by_client.get_mut(&client)
+        {
+            chosen.extend(idle.pop_front());
+            heaviest.extend(weight(idle).map(|weight| (weight, client)));
+        }
+        chosen
+    }
+
     fn part(&self, id: u64) -> &Mutex<HashMap<u64, Weak<Connection>>> {
         &self.parts[id as usize % PARTS]
+    }
+}
+
+/// A whole address of IPv4, the network of one of IPv6.
+fn network(address: IpAddr) -> u64 {
+    match address.to_canonical() {
+        // No network of IPv6 that is in use begins with 32 zeros.
+        IpAddr::V4(address) => u64::from(address.to_bits()),
+        IpAddr::V6(address) => (address.to_bits() >> 64) as u64,
     }
 }
 
@@ -200,5 +230,38 @@ impl Connection {
 impl Drop for Connection {
     fn drop(&mut self) {
         self.table.part(self.id).lock().remove(&self.id);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chosen(clients: &[&str], busy: &[usize], most: usize) -> Vec<u64> {
+        let table = Arc::<Connections>::default();
+        let enter = |client: &&str| {
+            table.enter(client.parse().unwrap(), "web".into(), Arc::new(VserverLive::default()), Instant::now())
+        };
+        let open: Vec<_> = clients.iter().map(enter).collect();
+        for &nth in busy {
+            open[nth].begin();
+        }
+        table.idle_of_the_heaviest(most).iter().map(|c| c.id - 1).collect()
+    }
+
+    #[test]
+    fn whoever_holds_most_for_nothing_makes_room_first_and_the_oldest_before_the_newest() {
+        let (a, b, c) = ("192.0.2.1:1", "192.0.2.2:1", "192.0.2.3:1");
+        assert_eq!(chosen(&[b, a, a, c, a], &[], 2), [1, 2]);
+        assert_eq!(chosen(&[b, a, a, c, a], &[], 9), [1, 2, 0, 3, 4], "level with the others: the oldest of all");
+        assert_eq!(chosen(&[b, a, a, c, a], &[1, 2, 4], 9), [0, 3], "who is at work stays");
+        assert!(chosen(&[], &[], 9).is_empty());
+    }
+
+    #[test]
+    fn a_network_of_ipv6_is_one_client_and_an_address_of_ipv4_is_one_however_it_is_written() {
+        let many = ["[2001:db8::1]:1", "192.0.2.1:1", "[2001:db8::2]:1", "[2001:db8:0:1::3]:1", "[::ffff:192.0.2.1]:2"];
+        assert_eq!(chosen(&many, &[], 2), [0, 1]);
+        assert_eq!(chosen(&many, &[], 1), [0]);
     }
 }

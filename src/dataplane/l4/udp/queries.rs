@@ -14,12 +14,11 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use tokio::sync::OwnedSemaphorePermit;
-
 use super::batch::{Asked, Batch, SIZE};
 use super::{Carry, Vip, connect};
 use crate::dataplane::ended::{Conn, Exchange};
 use crate::dataplane::member::{Admitted, Refused, Serving, admit};
+use crate::dataplane::places::Place;
 use crate::model::ending::{Reason, Who};
 use crate::model::id::Name;
 
@@ -54,7 +53,7 @@ struct Upstream {
     socket: UdpSocket,
     /// By the identifier under which they were sent.
     waiting: HashMap<u16, Query>,
-    _permit: OwnedSemaphorePermit,
+    _place: Place,
 }
 
 struct Query {
@@ -259,12 +258,15 @@ impl Queries {
     }
 
     fn open(&mut self, vip: &Vip, member: SocketAddr) -> Option<usize> {
-        let permit = vip.permit()?;
+        let Some(place) = vip.place() else {
+            vip.shared.places.want();
+            return None;
+        };
         let socket = connect(member).ok()?;
         let slot = self.upstreams.iter().position(Option::is_none).unwrap_or(self.upstreams.len());
         vip.watch(&socket, slot).ok()?;
         self.upstreams.resize_with(self.upstreams.len().max(slot + 1), || None);
-        self.upstreams[slot] = Some(Upstream { socket, waiting: HashMap::new(), _permit: permit });
+        self.upstreams[slot] = Some(Upstream { socket, waiting: HashMap::new(), _place: place });
         self.by_member.entry(member).or_default().push(slot);
         Some(slot)
     }

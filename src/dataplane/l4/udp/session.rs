@@ -8,12 +8,11 @@ use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
-use tokio::sync::OwnedSemaphorePermit;
-
 use super::batch::Asked;
 use super::{Vip, connect};
 use crate::dataplane::ended::{Conn, Exchange};
 use crate::dataplane::member::{Admitted, Refused, Serving, admit};
+use crate::dataplane::places::Place;
 use crate::model::ending::{Ending, Phase, Reason, Who};
 use crate::model::id::Name;
 use crate::snapshot::live::{Counted, VserverLive};
@@ -33,20 +32,14 @@ pub(super) struct Session {
     is_answered: bool,
     _admitted: Admitted,
     _counted: Counted<VserverLive>,
-    _permit: OwnedSemaphorePermit,
+    _place: Place,
 }
 
 // === impl Session ===
 
 impl Session {
     /// `None`: nobody takes this client; counted.
-    pub fn open(
-        vip: &Vip,
-        client: SocketAddr,
-        asked: Asked,
-        permit: OwnedSemaphorePermit,
-        now: Instant,
-    ) -> Option<Session> {
+    pub fn open(vip: &Vip, client: SocketAddr, asked: Asked, place: Place, now: Instant) -> Option<Session> {
         let conn = Conn::open(&vip.shared, client, &vip.vserver, &vip.live, now);
         let counted = Counted::new(&vip.live, |live| &live.connections);
         let mut exchange = Exchange::begin(&conn, now);
@@ -91,7 +84,7 @@ impl Session {
             is_answered: false,
             _admitted: admitted,
             _counted: counted,
-            _permit: permit,
+            _place: place,
         })
     }
 

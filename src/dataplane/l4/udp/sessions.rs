@@ -13,12 +13,11 @@ use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use tokio::sync::OwnedSemaphorePermit;
-
 use super::batch::{Asked, Batch, SIZE};
 use super::session::Session;
 use super::table::Table;
 use super::{Carry, Vip};
+use crate::dataplane::places::{GIVEN_UP_MOST, Place};
 use crate::model::ending::{Reason, Who};
 
 /// How often all sessions are looked at, also where no state has changed.
@@ -102,6 +101,13 @@ impl Carry for Sessions {
         while let Some(slot) = self.table.expired(now, self.idle) {
             self.end(slot, Who::Appliance, Reason::IdleTimeout);
         }
+        for _ in 0..GIVEN_UP_MOST {
+            let Some(victim) = self.table.victim(now) else { break };
+            if !vip.shared.places.gives_up(self.table.len()) {
+                break;
+            }
+            self.end(victim, Who::Appliance, Reason::TooManyConnections);
+        }
         if generation == self.seen.0 && now < self.seen.1 + LOOK_AT_ALL {
             return;
         }
@@ -155,21 +161,24 @@ impl Sessions {
 
     /// A session for a new client; where there are too many, in the place of another.
     fn open(&mut self, vip: &Vip, client: SocketAddr, asked: Asked, now: Instant) -> Option<usize> {
-        let mut permit = self.permit(vip);
-        if permit.is_none()
+        let mut place = self.place(vip);
+        if place.is_none()
             && let Some(victim) = self.table.victim(now)
         {
             self.end(victim, Who::Appliance, Reason::TooManyConnections);
-            permit = self.permit(vip);
+            place = self.place(vip);
         }
-        let session = Session::open(vip, client, asked, permit?, now)?;
+        if place.is_none() {
+            vip.shared.places.want();
+        }
+        let session = Session::open(vip, client, asked, place?, now)?;
         let slot = self.table.next_slot();
         vip.watch(&session.socket, slot).ok()?;
         Some(self.table.insert(client, session, now))
     }
 
-    fn permit(&self, vip: &Vip) -> Option<OwnedSemaphorePermit> {
-        (self.table.len() < SESSIONS_MAX).then(|| vip.permit()).flatten()
+    fn place(&self, vip: &Vip) -> Option<Place> {
+        (self.table.len() < SESSIONS_MAX).then(|| vip.place()).flatten()
     }
 
     /// Its member is not there: another one, or the end.
