@@ -9,6 +9,7 @@
 
 mod accept;
 mod certificates;
+mod certified;
 mod clients;
 mod failure;
 mod hello;

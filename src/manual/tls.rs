@@ -56,7 +56,7 @@
 //! | `client_auth` | none | `optional`: verified where sent; `required`: the handshake fails without one |
 //! | `client_ca` | | whose client certificates are good |
 //! | `strict_sni` | false | |
-//! | `resumption` | true | tickets, whose keys change by themselves, and session ids; none outlives other rules for client certificates |
+//! | `resumption` | true | tickets, whose keys change by themselves, and session ids; none outlives other rules for client certificates, the certificate that the client showed, or 12 h with one |
 //!
 //! A handshake has 10 s, and half of the connections that the process may have can be in one. Application protocols: `h2`
 //! and `http/1.1` as `http2` of the vserver says; a client that offers others alone is refused. Counted by vserver:

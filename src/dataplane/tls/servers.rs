@@ -9,6 +9,7 @@ use rustls::ServerConfig;
 use rustls::server::{NoServerSessionStorage, WebPkiClientVerifier};
 
 use super::certificates::Certificates;
+use super::certified::Certified;
 use super::session::Sessions;
 use super::{provider, roots, versions};
 use crate::model::Model;
@@ -124,7 +125,8 @@ impl Definition {
             Some((required, authority)) => {
                 let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots(authority)?), provider());
                 let verifier = if *required { verifier } else { verifier.allow_unauthenticated() };
-                builder.with_client_cert_verifier(verifier.build().map_err(|error| error.to_string())?)
+                let verifier = verifier.build().map_err(|error| error.to_string())?;
+                builder.with_client_cert_verifier(Arc::new(Certified(verifier)))
             }
         };
         let mut config = builder.with_cert_resolver(Arc::clone(&certificates) as _);

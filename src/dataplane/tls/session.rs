@@ -4,10 +4,16 @@
 //! that would last: tickets change with every connection, and session ids mean nothing in TLS 1.3. So each session gets a
 //! random identity at its first handshake, which travels inside what is kept (sealed in the ticket, or in our cache) and
 //! goes over to every ticket that follows.
+//!
+//! With it goes until when the session may be resumed at all. A client that showed a certificate is not asked for it again
+//! when it resumes, so its session is good for as long as the certificate was, and no longer than [`CERTIFIED_MOST`]: then
+//! it shows its certificate anew. Others go on from ticket to ticket.
 
 use std::cell::Cell;
 use std::sync::Arc;
+use std::time::Duration;
 
+use rustls::pki_types::UnixTime;
 use rustls::server::{ProducesTickets, ServerConfig, ServerSessionMemoryCache, StoresServerSessions};
 
 use super::provider;
@@ -17,12 +23,31 @@ pub(super) type Identity = [u8; IDENTITY_BYTES];
 
 const IDENTITY_BYTES: usize = 16;
 
+/// How long a session of a client with a certificate is resumed after the handshake in which it was shown.
+const CERTIFIED_MOST: Duration = Duration::from_secs(12 * 3600);
+
+/// What is kept of a session beside what the TLS library keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Kept {
+    identity: Identity,
+    /// In seconds of Unix time.
+    until: u64,
+}
+
+/// Of one connection, as far as its handshake has come.
+#[derive(Clone, Copy, Debug, Default)]
+struct Current {
+    identity: Option<Identity>,
+    /// `None`: no certificate of the client.
+    until: Option<u64>,
+}
+
 /// Sessions that one vserver keeps for clients of TLS 1.2 that know no tickets; the oldest goes first.
 const CACHED_MOST: usize = 4096;
 
 tokio::task_local! {
     /// Of the connection whose handshake is being polled.
-    static CURRENT: Cell<Option<Identity>>;
+    static CURRENT: Cell<Current>;
 }
 
 /// What lets clients of one vserver resume. Outlives its certificates; never its rules for client certificates.
@@ -43,11 +68,17 @@ struct Cache(Arc<ServerSessionMemoryCache>);
 /// cannot be resumed.
 pub(super) async fn identified<T>(handshake: impl Future<Output = T>) -> (T, Option<Identity>) {
     CURRENT
-        .scope(Cell::new(None), async {
+        .scope(Cell::default(), async {
             let done = handshake.await;
-            (done, CURRENT.with(Cell::get))
+            (done, CURRENT.with(Cell::get).identity)
         })
         .await
+}
+
+/// The client of the current connection has shown a certificate that is good until `not_after` (seconds of Unix time).
+pub(super) fn certified(not_after: u64, now: UnixTime) {
+    let until = not_after.min(now.as_secs().saturating_add(CERTIFIED_MOST.as_secs()));
+    let _ = CURRENT.try_with(|current| current.set(Current { until: Some(until), ..current.get() }));
 }
 
 // === impl Sessions ===
@@ -68,23 +99,33 @@ impl Sessions {
 
 /// The identity of the current connection, made where it has none yet, before what is to be kept.
 fn with_identity(plain: &[u8]) -> Option<Vec<u8>> {
-    let identity = CURRENT.try_with(|current| {
-        if current.get().is_none() {
-            let mut fresh = Identity::default();
-            provider().secure_random.fill(&mut fresh).ok()?;
-            current.set(Some(fresh));
-        }
-        current.get()
+    let kept = CURRENT.try_with(|current| {
+        let Current { identity, until } = current.get();
+        let identity = match identity {
+            Some(identity) => identity,
+            None => {
+                let mut fresh = Identity::default();
+                provider().secure_random.fill(&mut fresh).ok()?;
+                fresh
+            }
+        };
+        current.set(Current { identity: Some(identity), until });
+        Some(Kept { identity, until: until.unwrap_or(u64::MAX) })
     });
-    let mut kept = identity.ok()??.to_vec();
-    kept.extend_from_slice(plain);
-    Some(kept)
+    let Kept { identity, until } = kept.ok()??;
+    Some([&identity[..], &until.to_be_bytes(), plain].concat())
 }
 
-/// Takes the identity off again; the current connection has it from here on.
-fn without_identity(kept: &[u8]) -> Option<Vec<u8>> {
-    let (identity, plain) = kept.split_first_chunk::<IDENTITY_BYTES>()?;
-    let _ = CURRENT.try_with(|current| current.set(Some(*identity)));
+/// Takes the identity off again; the current connection has it from here on. `None` where it is over.
+fn without_identity(kept: &[u8], now: UnixTime) -> Option<Vec<u8>> {
+    let (identity, rest) = kept.split_first_chunk::<IDENTITY_BYTES>()?;
+    let (until, plain) = rest.split_first_chunk::<8>()?;
+    let until = u64::from_be_bytes(*until);
+    if until <= now.as_secs() {
+        return None;
+    }
+    let until = (until < u64::MAX).then_some(until);
+    let _ = CURRENT.try_with(|current| current.set(Current { identity: Some(*identity), until }));
     Some(plain.to_vec())
 }
 
@@ -104,7 +145,7 @@ impl ProducesTickets for Tickets {
     }
 
     fn decrypt(&self, cipher: &[u8]) -> Option<Vec<u8>> {
-        without_identity(&self.0.decrypt(cipher)?)
+        without_identity(&self.0.decrypt(cipher)?, UnixTime::now())
     }
 }
 
@@ -116,11 +157,11 @@ impl StoresServerSessions for Cache {
     }
 
     fn get(&self, key: &[u8]) -> Option<Vec<u8>> {
-        without_identity(&self.0.get(key)?)
+        without_identity(&self.0.get(key)?, UnixTime::now())
     }
 
     fn take(&self, key: &[u8]) -> Option<Vec<u8>> {
-        without_identity(&self.0.take(key)?)
+        without_identity(&self.0.take(key)?, UnixTime::now())
     }
 
     fn can_cache(&self) -> bool {
@@ -148,6 +189,32 @@ mod tests {
         assert!(other.is_some() && other != begun);
         let (kept, found) = identified(async { sessions.cache.get(b"id").unwrap() }).await;
         assert_eq!((&*kept, found), (&b"three"[..], other));
+    }
+
+    /// Resumes with what `kept` holds, and keeps it again.
+    async fn resumed(kept: &[u8], at: u64) -> Option<Vec<u8>> {
+        let at = UnixTime::since_unix_epoch(Duration::from_secs(at));
+        identified(async { with_identity(&without_identity(kept, at)?) }).await.0
+    }
+
+    #[tokio::test]
+    async fn a_session_is_resumed_no_longer_than_the_certificate_of_its_client_is_good_however_often_it_is_renewed() {
+        let began = 1_000_000;
+        let half_a_day = CERTIFIED_MOST.as_secs();
+        for (not_after, last) in [(began + 60, began + 60), (began + 90 * 86_400, began + half_a_day)] {
+            let kept = identified(async {
+                certified(not_after, UnixTime::since_unix_epoch(Duration::from_secs(began)));
+                with_identity(b"one").unwrap()
+            });
+            let first = kept.await.0;
+            let second = resumed(&first, began + 30).await.expect("it is good");
+            let third = resumed(&second, last - 1).await.expect("it is still good");
+            for kept in [first, second, third] {
+                assert_eq!(resumed(&kept, last).await, None);
+            }
+        }
+        let others = identified(async { with_identity(b"one").unwrap() }).await.0;
+        assert_eq!(resumed(&others, began * 1000).await, Some(others), "without a certificate there is nothing to end");
     }
 
     #[tokio::test]
