@@ -30,20 +30,24 @@ pub struct Patterns(HashMap<Name, Regex>);
 /// The value of an extract; `None` where the head has no such thing, or it takes a regular expression
 /// ([`Patterns::value`] applies these).
 ///
+/// Fields and parameters that are there several times with different values count as not there: which of them a server
+/// takes is not known, and a client could be counted under one and served under another. Of cookies with one name the
+/// first counts, as browsers send that of the longest path first (RFC 6265 §5.4).
+///
 /// In an answer a cookie is what `Set-Cookie` gives out.
 pub fn value(parts: &(impl Parts + ?Sized), extract: &Extract) -> Option<String> {
     let (path, query) = parts.target().split_once('?').unwrap_or((parts.target(), ""));
     let present = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     match extract {
-        Extract::Header(name) => parts.field(name, 0).map(str::to_owned),
+        Extract::Header(name) => sole(fields(parts, name).map(str::to_owned)),
         Extract::Cookie(name) => {
             let sent = fields(parts, "cookie").find_map(|field| cookie(field, name));
             sent.or_else(|| fields(parts, "set-cookie").find_map(|field| given(field, name))).map(str::to_owned)
         }
-        Extract::Query(name) => query.split('&').find_map(|pair| {
+        Extract::Query(name) => sole(query.split('&').filter_map(|pair| {
             let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
             (decoded(key) == **name).then(|| decoded(value))
-        }),
+        })),
         Extract::PathSegment(nth) => {
             let nth = usize::try_from(*nth).ok()?.checked_sub(1)?;
             path.split('/').filter(|segment| !segment.is_empty()).nth(nth).map(decoded)
@@ -54,6 +58,11 @@ pub fn value(parts: &(impl Parts + ?Sized), extract: &Extract) -> Option<String>
         Extract::ClientIp => Some(parts.client().to_canonical().to_string()),
         Extract::Regex { .. } => None,
     }
+}
+
+fn sole(mut values: impl Iterator<Item = String>) -> Option<String> {
+    let first = values.next()?;
+    values.all(|other| other == first).then_some(first)
 }
 
 fn fields<'a>(parts: &'a (impl Parts + ?Sized), name: &'a str) -> impl Iterator<Item = &'a str> {
@@ -153,10 +162,11 @@ mod tests {
     fn every_part_of_a_request_can_be_taken() {
         let head = Head(
             "/a//b%20c/d?x=1&y=%32&z",
-            &[("Host", "App.test:80"), ("X-Id", "7"), ("X-ID", "8"), ("Cookie", "a=1"), ("cookie", "b=\"2\"; c=3")],
+            &[("Host", "App.test:80"), ("X-Id", "7"), ("X-ID", "7"), ("Cookie", "a=1"), ("cookie", "b=\"2\"; c=3")],
         );
         let of = |extract: Extract| value(&head, &extract);
         assert_eq!(of(Extract::Header("x-id".into())).as_deref(), Some("7"));
+        assert_eq!(of(Extract::Query("x".into())).as_deref(), Some("1"));
         assert_eq!(of(Extract::Cookie("b".into())).as_deref(), Some("2"));
         assert_eq!(of(Extract::Query("y".into())).as_deref(), Some("2"));
         assert_eq!(of(Extract::Query("z".into())).as_deref(), Some(""));
@@ -168,6 +178,16 @@ mod tests {
         assert_eq!(of(Extract::Url).as_deref(), Some("/a//b%20c/d?x=1&y=%32&z"));
         assert_eq!(of(Extract::Host).as_deref(), Some("app.test:80"));
         assert_eq!(of(Extract::ClientIp).as_deref(), Some("192.0.2.1"));
+    }
+
+    #[test]
+    fn what_is_said_twice_in_different_ways_is_not_said() {
+        let head = Head("/?k=1&a=2&k=%31&a=3", &[("X-Key", "a"), ("x-key", "b"), ("Y", "c"), ("y", "c")]);
+        let of = |extract: Extract| value(&head, &extract);
+        assert_eq!(of(Extract::Header("X-Key".into())), None);
+        assert_eq!(of(Extract::Header("Y".into())).as_deref(), Some("c"));
+        assert_eq!(of(Extract::Query("k".into())).as_deref(), Some("1"), "the same, written in two ways");
+        assert_eq!(of(Extract::Query("a".into())), None);
     }
 
     #[test]

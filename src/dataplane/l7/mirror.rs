@@ -2,12 +2,12 @@
 //! goes wrong with them is counted and nothing else.
 //!
 //! A copy is made of what the server gets (the edited head and the body), and leaves when the body is whole. One whose
-//! body is over the rule's limit is not sent, as half a request is none. Copies are bounded in number and time; where
-//! too many are under way the next is not sent. The client's request never waits for one.
+//! body is over the rule's limit is not sent, as half a request is none. Copies are bounded in number, in time and in
+//! the bytes of all; where too many are under way the next is not sent. The client's request never waits for one.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -25,6 +25,8 @@ use crate::snapshot::live::RuleLive;
 
 /// Copies under way at once.
 const UNDER_WAY_MAX: usize = 256;
+/// Bytes of bodies that all copies hold together, while they are collected and while they are on their way.
+static HELD: Held = Held::new(64 << 20);
 /// Time that one may take, connect and answer included.
 const TIME_MAX: Duration = Duration::from_secs(10);
 /// Bytes of an answer that are read before the connection is closed.
@@ -45,8 +47,22 @@ struct Copied {
     to: Name,
     live: Arc<RuleLive>,
     limit: usize,
-    body: Vec<u8>,
+    body: Body,
     over: bool,
+}
+
+/// Bytes that bodies may hold together.
+#[derive(Debug)]
+struct Held {
+    most: usize,
+    now: AtomicUsize,
+}
+
+/// What is collected of one body; counted until it is dropped.
+#[derive(Debug)]
+struct Body {
+    bytes: Vec<u8>,
+    held: &'static Held,
 }
 
 // === impl Mirrors ===
@@ -80,11 +96,9 @@ impl Copies {
     /// A piece of the body, without its framing.
     pub fn body(&mut self, bytes: &[u8]) {
         for copy in &mut self.copies {
-            copy.over |= copy.body.len() + bytes.len() > copy.limit;
+            copy.over |= copy.body.bytes.len() + bytes.len() > copy.limit || !copy.body.add(bytes);
             if copy.over {
-                copy.body = Vec::new();
-            } else {
-                copy.body.extend_from_slice(bytes);
+                copy.body.clear();
             }
         }
     }
@@ -98,19 +112,20 @@ impl Copies {
                 copy.live.mirror_dropped_total.fetch_add(1, Ordering::Relaxed);
                 continue;
             };
-            let mut message = Vec::with_capacity(head.len() + copy.body.len() + 64);
+            let mut message = Vec::with_capacity(head.len() + copy.body.bytes.len() + 64);
             message.extend_from_slice(head);
-            if !copy.body.is_empty() {
-                message.extend_from_slice(format!("Content-Length: {}\r\n", copy.body.len()).as_bytes());
+            if !copy.body.bytes.is_empty() {
+                message.extend_from_slice(format!("Content-Length: {}\r\n", copy.body.bytes.len()).as_bytes());
             }
             message.extend_from_slice(b"Connection: close\r\n\r\n");
-            message.extend_from_slice(&copy.body);
+            message.extend_from_slice(&copy.body.bytes);
             let shared = Arc::clone(shared);
             tokio::spawn(async move {
                 let sent = tokio::time::timeout(TIME_MAX, carry(&shared, &copy.to, client, local, &message)).await;
                 let failed = !matches!(sent, Ok(Ok(())));
                 copy.live.mirror_failed_total.fetch_add(u64::from(failed), Ordering::Relaxed);
-                drop(place);
+                // The body counts until now: as long as its message is there.
+                drop((place, copy));
             });
         }
     }
@@ -127,9 +142,46 @@ impl Copied {
             to: Arc::clone(&snapshot.model.vserver(to).name),
             live,
             limit: usize::try_from(body_limit).unwrap_or(usize::MAX),
-            body: Vec::new(),
+            body: Body::new(&HELD),
             over: false,
         })
+    }
+}
+
+// === impl Held ===
+
+impl Held {
+    const fn new(most: usize) -> Held {
+        Held { most, now: AtomicUsize::new(0) }
+    }
+}
+
+// === impl Body ===
+
+impl Body {
+    fn new(held: &'static Held) -> Body {
+        Body { bytes: Vec::new(), held }
+    }
+
+    /// False where all bodies together would hold too much.
+    fn add(&mut self, bytes: &[u8]) -> bool {
+        let more = |now: usize| now.checked_add(bytes.len()).filter(|now| *now <= self.held.most);
+        let fits = self.held.now.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_ok();
+        if fits {
+            self.bytes.extend_from_slice(bytes);
+        }
+        fits
+    }
+
+    fn clear(&mut self) {
+        self.held.now.fetch_sub(self.bytes.len(), Ordering::Relaxed);
+        self.bytes = Vec::new();
+    }
+}
+
+impl Drop for Body {
+    fn drop(&mut self) {
+        self.clear();
     }
 }
 
@@ -178,7 +230,23 @@ fn host_of(message: &[u8]) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{host_of, is_drawn};
+    use std::sync::atomic::Ordering;
+
+    use super::{Body, Held, host_of, is_drawn};
+
+    #[test]
+    fn bodies_that_are_collected_hold_no_more_together_than_is_said_and_give_it_back() {
+        static HELD: Held = Held::new(10);
+        let (mut first, mut second) = (Body::new(&HELD), Body::new(&HELD));
+        assert!(first.add(b"123456") && !second.add(b"12345") && second.add(b"1234") && !first.add(b"7"));
+        first.clear();
+        assert!(second.add(b"567890") && !first.add(b"1"));
+        assert_eq!((first.bytes.len(), second.bytes.len()), (0, 10));
+        drop(second);
+        assert!(first.add(b"1234567890"));
+        drop(first);
+        assert_eq!(HELD.now.load(Ordering::Relaxed), 0);
+    }
 
     #[test]
     fn the_host_of_a_copy_is_that_of_its_head_and_not_of_its_body() {
