@@ -13,7 +13,7 @@
 //! | HTTP/1.1 without Host, two Hosts, an empty or malformed one, one that differs from an absolute target | 400 |
 //! | bare LF or CR, more than one empty line before the request, folded lines, space before the colon, control bytes | 400 |
 //! | space, control byte, fragment or a byte above 0x7e in the target; `%00` in the path | 400 |
-//! | Connection that names Host or a field of the framing | 400 |
+//! | Connection that names Host, a field of the framing, Forwarded or X-Forwarded-…, or over 10 options | 400 |
 //! | GET and HEAD with a body (allowed by RFC 9110 §9.3.1 to be refused for this reason) | 400 |
 //! | CONNECT, TRACE | 405 |
 //! | Expect other than `100-continue` | 417 |
@@ -117,6 +117,22 @@ fn without_cr(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
+/// Connection options at most.
+const NAMED_MAX: usize = 10;
+/// What Connection may not have taken off on the way: framing, and who asks for what.
+const PROTECTED: [&str; 10] = [
+    "host",
+    "content-length",
+    "transfer-encoding",
+    "expect",
+    "content_length",
+    "forwarded",
+    "x-forwarded-for",
+    "x-forwarded-host",
+    "x-forwarded-proto",
+    "x-forwarded-port",
+];
+
 /// What the fields say about framing and routing.
 #[derive(Default)]
 struct Seen {
@@ -124,6 +140,8 @@ struct Seen {
     chunked: bool,
     host: Option<Span>,
     connection: Options,
+    /// Options that the Connection fields name.
+    named: usize,
     expects: bool,
 }
 
@@ -148,10 +166,15 @@ impl Seen {
             }
             Kind::Expect => self.expects = true,
             Kind::Connection => {
-                let protected = ["host", "content-length", "transfer-encoding", "expect", "content_length"];
-                let is_protected = |named: &[u8]| protected.iter().any(|p| named.eq_ignore_ascii_case(p.as_bytes()));
-                if field::names(value).any(is_protected) {
-                    return refuse(400, "Connection names a field of the framing");
+                let is_protected = |named: &[u8]| PROTECTED.iter().any(|p| named.eq_ignore_ascii_case(p.as_bytes()));
+                for named in field::names(value).filter(|named| !named.is_empty()) {
+                    self.named += 1;
+                    if is_protected(named) {
+                        return refuse(400, "Connection names a field that must not be taken off");
+                    }
+                    if !field::is_token(named) || self.named > NAMED_MAX {
+                        return refuse(400, "malformed Connection");
+                    }
                 }
                 self.connection.note(value);
             }

@@ -1,7 +1,8 @@
 //! What a client may make an HTTP/2 connection do for nothing.
 //!
 //! Some frames cost the one who gets them work and the sender nothing, and no flow control holds them back: PING and
-//! SETTINGS ask for an answer, RST_STREAM throws away what was begun, PRIORITY and empty DATA do nothing at all. Each
+//! SETTINGS ask for an answer, RST_STREAM throws away what was begun, PRIORITY, empty DATA and unknown types do nothing at
+//! all, and WINDOW_UPDATE may give way byte by byte. Each
 //! kind draws on a bucket that refills over time; who empties one is cut off (ENHANCE_YOUR_CALM). The meter reads the
 //! nine bytes before each frame and skips the rest. It also sees to it that SETTINGS come first (RFC 9113 §3.4), which the
 //! frame layer behind does not.
@@ -10,8 +11,11 @@ use std::time::Duration;
 
 /// RST_STREAM at once, and per second: a browser that leaves a page resets all of its streams.
 const RESETS: Bucket = Bucket::new(400, 40);
-/// PING, SETTINGS, PRIORITY and empty DATA at once, and per second: a gRPC client sends a PING a round trip.
+/// PING, SETTINGS, PRIORITY, empty DATA and unknown types at once, and per second: a gRPC client sends a PING a round trip.
 const CHATTER: Bucket = Bucket::new(2000, 500);
+
+/// WINDOW_UPDATE at once, and per second: one for each frame of 16 KiB is more than a gigabyte a second.
+const WINDOWS: Bucket = Bucket::new(100_000, 100_000);
 
 const HEAD_BYTES: usize = 9;
 
@@ -20,6 +24,9 @@ const PRIORITY: u8 = 2;
 const RST_STREAM: u8 = 3;
 const SETTINGS: u8 = 4;
 const PING: u8 = 6;
+const WINDOW_UPDATE: u8 = 8;
+/// The last that RFC 9113 knows.
+const CONTINUATION: u8 = 9;
 const FLAG_END_STREAM: u8 = 1;
 
 /// Reads the frames that a client sends.
@@ -34,6 +41,7 @@ pub struct Meter {
     payload: usize,
     resets: Bucket,
     chatter: Bucket,
+    windows: Bucket,
     /// No frame was read yet.
     first: bool,
 }
@@ -67,6 +75,7 @@ impl Meter {
             payload: 0,
             resets: RESETS,
             chatter: CHATTER,
+            windows: WINDOWS,
             first: true,
         }
     }
@@ -101,6 +110,10 @@ impl Meter {
         match kind {
             RST_STREAM if !self.resets.take(now) => Err(Fault::Flood("streams reset too often")),
             PING | SETTINGS | PRIORITY if !self.chatter.take(now) => Err(Fault::Flood("too many control frames")),
+            CONTINUATION.. if kind > CONTINUATION && !self.chatter.take(now) => {
+                Err(Fault::Flood("too many frames of unknown types"))
+            }
+            WINDOW_UPDATE if !self.windows.take(now) => Err(Fault::Flood("too many updates of windows")),
             DATA if self.payload == 0 && flags & FLAG_END_STREAM == 0 && !self.chatter.take(now) => {
                 Err(Fault::Flood("too many empty frames"))
             }
@@ -162,7 +175,7 @@ mod tests {
     fn passes(frame: &[u8]) -> usize {
         let mut meter = Meter::new();
         begin(&mut meter);
-        (0..10_000).take_while(|_| meter.read(frame, Duration::ZERO).is_ok()).count()
+        (0..1_000_000).take_while(|_| meter.read(frame, Duration::ZERO).is_ok()).count()
     }
 
     #[test]
@@ -172,12 +185,16 @@ mod tests {
         assert_eq!(passes(&frame(SETTINGS, 0, &[])), 2000);
         assert_eq!(passes(&frame(PRIORITY, 0, &[0; 5])), 2000);
         assert_eq!(passes(&frame(DATA, 0, &[])), 2000);
+        assert_eq!(passes(&frame(10, 0, b"x")), 2000);
+        assert_eq!(passes(&frame(255, 0, &[])), 2000);
+        assert_eq!(passes(&frame(WINDOW_UPDATE, 0, &[0, 0, 0, 1])), 100_000);
     }
 
     #[test]
     fn frames_that_carry_something_are_not() {
-        for frame in [frame(DATA, 0, b"x"), frame(DATA, 1, b""), frame(1, 4, b"head"), frame(8, 0, &[0, 0, 0, 9])] {
-            assert_eq!(passes(&frame), 10_000);
+        for frame in [frame(DATA, 0, b"x"), frame(DATA, 1, b""), frame(1, 4, b"head"), frame(CONTINUATION, 4, b"head")]
+        {
+            assert_eq!(passes(&frame), 1_000_000);
         }
     }
 

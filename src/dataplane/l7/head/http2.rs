@@ -49,8 +49,12 @@ pub fn judge<'a>(request: Request<'a>, fields: impl Iterator<Item = (&'a str, &'
         if has_control(value) {
             return refuse(400, "control byte in a field value");
         }
+        // RFC 9113 §8.2.1: malformed. HTTP/1.1 has them trimmed off, so that rules would see another value than servers.
+        if value.trim_ascii().len() != value.len() {
+            return refuse(400, "space around a field value");
+        }
         if name == "host" {
-            host = Some(value.trim_ascii());
+            host = Some(value);
         }
         for part in [name.as_bytes(), b": ", value, b"\r\n"] {
             head.extend_from_slice(part);
@@ -153,6 +157,12 @@ mod tests {
             (post, &[("transfer-encoding", "chunked")], 400),
             (post, &[("expect", "something")], 417),
             (GET, &[("a", "b\rc")], 400),
+            (GET, &[("a", " b")], 400),
+            (GET, &[("a", "b\t")], 400),
+            (GET, &[("host", "a.test ")], 400),
+            (GET, &[("a", " ")], 400),
+            (Request { method: "get", ..GET }, &[], 501),
+            (Request { authority: Some("a%2etest"), ..GET }, &[], 400),
         ] {
             assert_eq!(status(request, fields), expected, "{request:?} {fields:?}");
         }

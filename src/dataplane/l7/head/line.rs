@@ -12,6 +12,10 @@ pub struct RequestLine<'a> {
     pub minor: u8,
 }
 
+/// Registered methods (RFC 9110 §9.3, RFC 5789). Their names are case-sensitive, but there are servers that take `delete`
+/// for DELETE, and a rule about DELETE would not see it.
+const METHODS: [&str; 9] = ["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"];
+
 /// Parses the first line (without its CR LF).
 pub fn request_line(line: &[u8]) -> Result<RequestLine<'_>, Refusal> {
     if line.len() > TARGET_MAX_BYTES + 64 {
@@ -34,6 +38,9 @@ pub fn request_line(line: &[u8]) -> Result<RequestLine<'_>, Refusal> {
     };
     if target.len() > TARGET_MAX_BYTES {
         return refuse(414, "request target too long");
+    }
+    if !METHODS.contains(&method) && METHODS.iter().any(|known| known.eq_ignore_ascii_case(method)) {
+        return refuse(501, "a method that is told from a known one by its case");
     }
     if matches!(method, "CONNECT" | "TRACE") {
         return refuse(405, "method not allowed");
@@ -72,7 +79,8 @@ fn without_default_port(authority: &str) -> &str {
     authority.strip_suffix(":80").unwrap_or(authority)
 }
 
-/// uri-host [ ":" port ] of RFC 3986, without user information and not empty.
+/// uri-host [ ":" port ] of RFC 3986, without user information and not empty. A name is written as it is meant: what is
+/// percent-encoded, or has empty labels, could be read as a name that rules look for without being seen by them.
 pub(super) fn is_authority(text: &[u8]) -> bool {
     let (host, port) = match text {
         [b'[', rest @ ..] => {
@@ -85,16 +93,51 @@ pub(super) fn is_authority(text: &[u8]) -> bool {
         }
         _ => text.split_at(text.iter().position(|&b| b == b':').unwrap_or(text.len())),
     };
-    let name = |b: &u8| b.is_ascii_alphanumeric() || b"-._~%!$&'()*+,;=:".contains(b);
+    let name = |b: &u8| b.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:".contains(b);
     let port_is_sane = match port {
         [] => true,
         [b':', digits @ ..] => digits.len() <= 5 && digits.iter().all(u8::is_ascii_digit),
         _ => false,
     };
-    !host.is_empty() && host.iter().all(name) && port_is_sane
+    let is_bracketed = text.starts_with(b"[");
+    let has_empty_label = || host.strip_suffix(b".").unwrap_or(host).split(|&b| b == b'.').any(<[u8]>::is_empty);
+    !host.is_empty() && host.iter().all(name) && port_is_sane && (is_bracketed || !has_empty_label())
 }
 
 fn is_version(text: &str) -> bool {
     matches!(text.as_bytes(), [b'H', b'T', b'T', b'P', b'/', major, b'.', minor]
         if major.is_ascii_digit() && minor.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_has_one_spelling_but_for_its_case_and_a_last_dot() {
+        for host in
+            ["a.test", "A.Test.", "a_b.test:80", "[::1]:80", "[::ffff:1.2.3.4]", "192.0.2.1", "localhost", "a~b"]
+        {
+            assert!(is_authority(host.as_bytes()), "{host}");
+        }
+        for host in ["", ".", "..", "a%2etest", "a..test", "a.test..", ".a.test", "a.test..:80", "a@b", "[]", "a:b"] {
+            assert!(!is_authority(host.as_bytes()), "{host}");
+        }
+    }
+
+    #[test]
+    fn a_method_that_differs_from_a_known_one_by_its_case_is_not_supported() {
+        let status = |method: &str| {
+            let line = format!("{method} / HTTP/1.1");
+            request_line(line.as_bytes()).map_or_else(|refusal| refusal.status, |_| 200)
+        };
+        for known in METHODS {
+            let expected = if matches!(known, "CONNECT" | "TRACE") { 405 } else { 200 };
+            assert_eq!(status(known), expected, "{known}");
+            for other in [known.to_ascii_lowercase(), format!("{}{}", &known[..1], known[1..].to_ascii_lowercase())] {
+                assert_eq!(status(&other), 501, "{other}");
+            }
+        }
+        assert_eq!((status("PROPFIND"), status("propfind"), status("gets")), (200, 200, 200));
+    }
 }

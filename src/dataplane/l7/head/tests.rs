@@ -42,6 +42,17 @@ fn what_could_be_read_in_two_ways_is_refused() {
         ("CL huge", post("Content-Length: 99999999999999999999\r\n"), 400),
         ("content_length", post("Content_Length: 3\r\n"), 400),
         ("Connection names CL", post("Content-Length: 0\r\nConnection: close, content-length\r\n"), 400),
+        ("Connection names who asks", post("Content-Length: 0\r\nConnection: x-Forwarded-for\r\n"), 400),
+        ("Connection names a quoted name", post("Content-Length: 0\r\nConnection: \"x-a\"\r\n"), 400),
+        ("Connection names many", post(&format!("Content-Length: 0\r\nConnection: {}\r\n", "a,".repeat(11))), 400),
+        (
+            "Connection twice, many",
+            post(&format!("Content-Length: 0\r\n{}", "Connection: a,b,c,d,e,f\r\n".repeat(2))),
+            400,
+        ),
+        ("a known method in other case", "delete / HTTP/1.1\r\nHost: x\r\n\r\n".into(), 501),
+        ("Host with an encoded dot", "GET / HTTP/1.1\r\nHost: a%2eb\r\n\r\n".into(), 400),
+        ("Host with two last dots", "GET / HTTP/1.1\r\nHost: a.b..\r\n\r\n".into(), 400),
         ("no Host", "GET / HTTP/1.1\r\n\r\n".into(), 400),
         ("two Hosts", "GET / HTTP/1.1\r\nHost: x\r\nHost: x\r\n\r\n".into(), 400),
         ("empty Host", "GET / HTTP/1.1\r\nHost:\r\n\r\n".into(), 400),
@@ -100,6 +111,7 @@ fn what_is_unusual_but_clear_passes() {
         "GET / HTTP/1.1\r\nHost: x\r\nA:\tb\t\r\nB: \u{e4}\r\nC:\r\n\r\n",
         "GET /{a}|b\"?c[]=^ HTTP/1.1\r\nHost: x\r\n\r\n",
         "DELETE /a HTTP/1.1\r\nHost: x:80\r\nConnection: close, x-mine\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: x.\r\nConnection: a,b,,c,d,e\r\nConnection: ,f,g,h,i,j\r\n\r\n",
     ] {
         assert_eq!(through(head.as_bytes(), 7), Ok((head.into(), vec![])), "{head}");
     }

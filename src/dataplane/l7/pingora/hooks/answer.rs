@@ -161,6 +161,11 @@ pub(super) fn of_server(session: &mut Session, link: &Link, head: &mut ResponseH
     for hop_by_hop in named.iter().map(String::as_str).chain(["keep-alive", "proxy-connection", "upgrade"]) {
         head.remove_header(hop_by_hop);
     }
+    if head.status == 204 {
+        // It has no body, and says so (RFC 9110 §8.6).
+        head.remove_header("content-length");
+        head.remove_header("transfer-encoding");
+    }
     // HTTP/1.0 knows no chunks: the body ends with the connection.
     if session.req_header().version == Version::HTTP_10 && head.headers.contains_key("transfer-encoding") {
         head.remove_header("transfer-encoding");
