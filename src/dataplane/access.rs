@@ -32,7 +32,8 @@ pub(crate) struct AccessLog {
     errors: AtomicU64,
     /// Written at a new configuration only.
     writer: RwLock<Option<Writer>>,
-    followed: Mutex<Option<Arc<Model>>>,
+    /// With `LogLive::reopened_total`.
+    followed: Mutex<Option<(Arc<Model>, u64)>>,
 }
 
 struct Writer {
@@ -67,10 +68,11 @@ impl AccessLog {
     /// Writes where the newest configuration says.
     pub fn follow(&self, snapshot: &Snapshot) {
         let mut followed = self.followed.lock();
-        if followed.as_ref().is_some_and(|model| Arc::ptr_eq(model, &snapshot.model)) {
+        let reopened = snapshot.log.reopened_total.load(Ordering::Relaxed);
+        if followed.as_ref().is_some_and(|(model, seen)| Arc::ptr_eq(model, &snapshot.model) && *seen == reopened) {
             return;
         }
-        *followed = Some(Arc::clone(&snapshot.model));
+        *followed = Some((Arc::clone(&snapshot.model), reopened));
         let Log { access, format } = &snapshot.model.log;
         let sink: Option<Box<dyn FnMut() -> Sink + Send>> = match access {
             AccessTo::Off => None,

@@ -184,6 +184,8 @@ pub struct LogLive {
     pub lines_total: AtomicU64,
     /// Lines that were dropped as the disk did not keep up, or could not be written.
     pub dropped_total: AtomicU64,
+    /// Configurations that were taken and changed nothing: with each the file is opened anew all the same.
+    pub reopened_total: AtomicU64,
 }
 
 /// How the VIP of a vserver stands.

@@ -211,6 +211,10 @@ impl Core {
         if *loaded.model != *self.intended {
             self.zones = zones;
             self.adopt(now, loaded.model);
+        } else {
+            // A rotated access log is left all the same.
+            self.cell.load().log.reopened_total.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            self.dirty = true;
         }
         tracing::info!(origin, actor = %change.actor, changes = done.changes.len(), "configuration");
         self.wait_for(Waiting {
