@@ -23,6 +23,16 @@ const IDLE_AT_FIRST: Duration = Duration::from_secs(60);
 /// Malformed requests on one HTTP/2 connection; the frame layer counts its own.
 const MALFORMED_MAX: u32 = 32;
 
+/// What ends a whole connection.
+struct Ends {
+    /// No further request on it.
+    closing: watch::Sender<bool>,
+    /// Why the client is to be cut off (HTTP/2).
+    fault: watch::Sender<Option<Fault>>,
+    /// Malformed requests so far (HTTP/2).
+    malformed: AtomicU32,
+}
+
 pub(super) struct Link {
     pub shared: Arc<Shared>,
     /// `info.client`.
@@ -34,12 +44,8 @@ pub(super) struct Link {
     next: AtomicBool,
     /// The answer was 101: no more HTTP.
     tunnel: AtomicBool,
-    /// No further request on this connection.
-    closing: watch::Sender<bool>,
-    /// Why the client is to be cut off (HTTP/2).
-    fault: watch::Sender<Option<Fault>>,
-    /// Malformed requests so far (HTTP/2).
-    malformed: AtomicU32,
+    /// Of the connection: streams of one share it.
+    ends: Arc<Ends>,
     /// Of one stream of an HTTP/2 connection: the link of the connection.
     connection: Option<Arc<Link>>,
     /// Why what is under way was broken off.
@@ -67,6 +73,12 @@ pub(super) struct Link {
 
 impl Link {
     pub fn new(shared: Arc<Shared>, info: ClientInfo, vserver: Name) -> Link {
+        let ends =
+            Ends { closing: watch::Sender::new(false), fault: watch::Sender::new(None), malformed: AtomicU32::new(0) };
+        Link::with(shared, info, vserver, Arc::new(ends))
+    }
+
+    fn with(shared: Arc<Shared>, info: ClientInfo, vserver: Name, ends: Arc<Ends>) -> Link {
         Link {
             shared,
             client: info.client,
@@ -74,9 +86,7 @@ impl Link {
             vserver,
             next: AtomicBool::new(false),
             tunnel: AtomicBool::new(false),
-            closing: watch::Sender::new(false),
-            fault: watch::Sender::new(None),
-            malformed: AtomicU32::new(0),
+            ends,
             connection: None,
             cut: Mutex::default(),
             uploading: AtomicBool::new(false),
@@ -94,8 +104,8 @@ impl Link {
 
     /// The link of the next stream of an HTTP/2 connection: a request of its own, on a connection that it shares.
     pub fn of_stream(connection: &Arc<Link>) -> Arc<Link> {
-        let mut link =
-            Link::new(Arc::clone(&connection.shared), connection.info.clone(), Arc::clone(&connection.vserver));
+        let (shared, vserver) = (Arc::clone(&connection.shared), Arc::clone(&connection.vserver));
+        let mut link = Link::with(shared, connection.info.clone(), vserver, Arc::clone(&connection.ends));
         link.set_idle(connection.idle());
         link.connection = Some(Arc::clone(connection));
         Arc::new(link)
@@ -124,37 +134,34 @@ impl Link {
         if let Some(connection) = &self.connection {
             return connection.close();
         }
-        self.closing.send_replace(true);
+        self.ends.closing.send_replace(true);
         self.wake();
     }
 
     pub fn is_closing(&self) -> bool {
-        self.connection.as_ref().map_or_else(|| *self.closing.borrow(), |connection| connection.is_closing())
+        *self.ends.closing.borrow()
     }
 
     /// Resolves once [`close`](Self::close) was called.
     pub async fn closed(&self) {
-        let _ = self.closing.subscribe().wait_for(|closing| *closing).await;
+        let _ = self.ends.closing.subscribe().wait_for(|closing| *closing).await;
     }
 
     /// The connection is to be cut, for what the client sent on it (HTTP/2).
     pub fn fault(&self, why: Fault) {
-        self.fault.send_if_modified(|fault| fault.replace(why).is_none());
+        self.ends.fault.send_if_modified(|fault| fault.replace(why).is_none());
     }
 
     /// A request on it was malformed (HTTP/2): so many are too many.
     pub fn malformed(&self) {
-        if let Some(connection) = &self.connection {
-            return connection.malformed();
-        }
-        if self.malformed.fetch_add(1, Ordering::Relaxed) + 1 >= MALFORMED_MAX {
+        if self.ends.malformed.fetch_add(1, Ordering::Relaxed) + 1 >= MALFORMED_MAX {
             self.fault(Fault::Flood("too many malformed requests"));
         }
     }
 
     /// Resolves once [`fault`](Self::fault) was called.
     pub async fn faulted(&self) -> Fault {
-        let mut fault = self.fault.subscribe();
+        let mut fault = self.ends.fault.subscribe();
         match fault.wait_for(Option::is_some).await.ok().and_then(|why| *why) {
             Some(why) => why,
             None => std::future::pending().await,
@@ -182,12 +189,16 @@ impl Link {
         self.uploading.store(owes, Ordering::Relaxed);
     }
 
+    pub fn is_owed(&self) -> bool {
+        self.uploading.load(Ordering::Relaxed)
+    }
+
     /// Resolves once the client owes bytes of a body and none have gone by for the idle time-out.
     pub async fn stalled(&self) {
         loop {
             let since = Duration::from_millis(self.moved_ms.load(Ordering::Relaxed));
             let quiet = self.began.elapsed().saturating_sub(since);
-            if quiet >= self.idle() && self.uploading.load(Ordering::Relaxed) {
+            if quiet >= self.idle() && self.is_owed() {
                 return;
             }
             let left = self.idle().saturating_sub(quiet).clamp(Duration::from_millis(10), Duration::from_secs(3600));

@@ -3,6 +3,9 @@
 //! pingora has a loop for this, but its connections live under bounds that cannot be set, end without a word where they
 //! are idle, and know no end but the client's. So the loop is here; each stream is a request like any other from there on.
 //!
+//! All streams of a connection are carried by its own task, so that what they send to one server, and to the client,
+//! leaves in few writes: a task for each would wake the other side for every single one.
+//!
 //! | what | ends with |
 //! |---|---|
 //! | no stream open for the vserver's `client_timeout` | GOAWAY |
@@ -16,12 +19,14 @@ mod io;
 mod session;
 
 use std::future::pending;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
 use h2::Reason as Code;
 use pingora_core::apps::HttpServerApp;
 use pingora_core::protocols::http::ServerSession;
@@ -29,8 +34,7 @@ use pingora_core::protocols::raw_connect::ProxyDigest;
 use pingora_core::protocols::{Digest, SocketDigest};
 use pingora_http::ResponseHeader;
 use pingora_proxy::HttpProxy;
-use tokio::task::JoinSet;
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::{Instant, Sleep, sleep, sleep_until, timeout};
 
 use super::hooks::Hooks;
 use crate::dataplane::l7::head::HEAD_MAX_BYTES;
@@ -60,33 +64,33 @@ pub(super) async fn run(proxy: &Arc<HttpProxy<Hooks>>, stream: Http2Stream, link
     let handshake = options().handshake::<_, Bytes>(stream);
     let Ok(Ok(mut connection)) = timeout(HANDSHAKE_LIMIT, handshake).await else { return };
     let mut pinger = Pinger::new(connection.ping_pong());
-    let mut streams = JoinSet::new();
+    let mut streams = FuturesUnordered::new();
     // When it is over whatever the client does.
     let mut cut = None;
     let mut closing = false;
     let mut idle_since = Instant::now();
+    let (mut closed, mut faulted) = (pin!(link.closed()), pin!(link.faulted()));
     loop {
         let idle = streams.is_empty();
         let limit = if closing { GOODBYE } else { link.idle() };
         let over = idle_since + limit.min(Duration::from_secs(365 * 86_400));
+        // In this order: all requests that are there are begun before the first is carried on, and what they have for
+        // the client leaves together once all have had their turn.
         tokio::select! {
+            biased;
             accepted = connection.accept() => {
                 let Some(Ok((request, answering))) = accepted else { break };
                 let stream = Link::of_stream(link);
                 let session = Http2Session::new(request, answering, digest(fd, &stream));
-                streams.spawn(serve(Arc::clone(proxy), session, stream));
+                streams.push(serve(Arc::clone(proxy), session, stream));
             }
-            Some(_) = streams.join_next(), if !idle => {
-                if streams.is_empty() {
-                    idle_since = Instant::now();
-                }
-            }
-            () = link.closed(), if !closing => {
+            () = async { while streams.next().await.is_some() {} }, if !idle => idle_since = Instant::now(),
+            () = &mut closed, if !closing => {
                 closing = true;
                 idle_since = Instant::now();
                 connection.graceful_shutdown();
             }
-            why = link.faulted(), if cut.is_none() => {
+            why = &mut faulted, if cut.is_none() => {
                 tracing::debug!(client = %link.client, vserver = &*link.vserver, ?why, "HTTP/2 connection cut");
                 link.cut(Who::Client, Reason::BadRequest);
                 link.info.conn.ended(Who::Client, Phase::Head, Reason::BadRequest);
@@ -96,8 +100,8 @@ pub(super) async fn run(proxy: &Arc<HttpProxy<Hooks>>, stream: Http2Stream, link
                 });
                 cut = Some(Instant::now() + GOODBYE);
             }
-            () = sleep_until(cut.unwrap_or(over)), if cut.is_some() => break,
-            () = sleep_until(over), if idle => {
+            () = async { sleep_until(cut.unwrap_or(over)).await }, if cut.is_some() => break,
+            () = async { sleep_until(over).await }, if idle => {
                 if closing {
                     break;
                 }
@@ -117,7 +121,7 @@ pub(super) async fn run(proxy: &Arc<HttpProxy<Hooks>>, stream: Http2Stream, link
 async fn serve(proxy: Arc<HttpProxy<Hooks>>, session: Http2Session, link: Arc<Link>) {
     let answering = session.answering();
     let drain = link.shared.drain.clone();
-    let mut request = Box::pin(proxy.process_new_http(ServerSession::new_custom(Box::new(session)), &drain));
+    let mut request = proxy.process_new_http(ServerSession::new_custom(Box::new(session)), &drain);
     let mut stalled = pin!(link.stalled());
     // Where it ends early the session is dropped, which resets the stream.
     std::future::poll_fn(|cx| {
@@ -133,7 +137,8 @@ async fn serve(proxy: Arc<HttpProxy<Hooks>>, session: Http2Session, link: Arc<Li
             link.cut(Who::Client, Reason::ClientGone);
             return Poll::Ready(());
         }
-        if stalled.as_mut().poll(cx).is_ready() {
+        // A timer only where there is something to wait for.
+        if link.is_owed() && stalled.as_mut().poll(cx).is_ready() {
             link.cut(Who::Client, Reason::IdleTimeout);
             return Poll::Ready(());
         }
@@ -168,7 +173,7 @@ fn digest(fd: std::os::fd::RawFd, link: &Arc<Link>) -> Arc<Digest> {
 /// Asks whether the client is still there.
 struct Pinger {
     pings: Option<h2::PingPong>,
-    at: Instant,
+    at: Pin<Box<Sleep>>,
     waiting: bool,
 }
 
@@ -176,7 +181,7 @@ struct Pinger {
 
 impl Pinger {
     fn new(pings: Option<h2::PingPong>) -> Pinger {
-        Pinger { pings, at: Instant::now() + PING, waiting: false }
+        Pinger { pings, at: Box::pin(sleep(PING)), waiting: false }
     }
 
     /// Resolves once a PING was not answered in time. May be dropped and called again.
@@ -184,7 +189,7 @@ impl Pinger {
         let Some(pings) = &mut self.pings else { return pending().await };
         loop {
             tokio::select! {
-                () = sleep_until(self.at) => {
+                () = &mut self.at => {
                     if self.waiting || pings.send_ping(h2::Ping::opaque()).is_err() {
                         return;
                     }
@@ -197,7 +202,7 @@ impl Pinger {
                     self.waiting = false;
                 }
             }
-            self.at = Instant::now() + PING;
+            self.at.as_mut().reset(Instant::now() + PING);
         }
     }
 }
