@@ -15,6 +15,8 @@ IDLE_WANTED = 20_000
 # Open files that a proxy keeps for something else than the connections of this trial.
 IDLE_RESERVE = 5_200
 IDLE_SECONDS = 5
+# What opening them left to do is over then.
+IDLE_SETTLED_SECONDS = 5
 # For both sides of the connections, and then some.
 FILES_WANTED = 65_536
 # Percent of a core.
@@ -60,6 +62,7 @@ def idle(servers, _seconds):
         before = process.resident_bytes()
         with Idle(target.port, count) as held:
             memory = (process.resident_bytes() - before) / count / 1024
+            time.sleep(IDLE_SETTLED_SECONDS)
             begun = process.cpu_ns()
             time.sleep(IDLE_SECONDS)
             busy = (process.cpu_ns() - begun) / IDLE_SECONDS / 1e7
