@@ -8,6 +8,7 @@
 //! ```
 
 mod access;
+mod aside;
 mod conn;
 mod connect;
 mod datagram;

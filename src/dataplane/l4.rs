@@ -1,7 +1,6 @@
 //! L4: TCP, with TLS or without. A connection is balanced once, on the snapshot of its beginning; then bytes are copied
 //! until an end, an idle time-out or a flush. A half-close is passed on as a half-close and a reset as a reset.
 
-mod aside;
 mod copy;
 mod pipe;
 pub(super) mod udp;
@@ -13,6 +12,7 @@ use std::sync::atomic::Ordering;
 use std::task::Poll;
 use std::time::Duration;
 
+use super::aside::Aside;
 use super::conn::{ClientInfo, Stream, Transport, gone};
 use super::connect::{Connected as Reached, connect as connect_to};
 use super::ended::Exchange;
@@ -23,7 +23,6 @@ use crate::dataplane::l7::routed::Routed;
 use crate::model::ending::{Ending, Phase, Reason, Who};
 use crate::model::id::{Name, VserverId};
 use crate::snapshot::Snapshot;
-use aside::Aside;
 
 pub(super) use pipe::set_most as set_most_pipes;
 

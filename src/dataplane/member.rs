@@ -37,7 +37,7 @@ use choose::Decided;
 pub use admit::{Admitted, admit};
 pub use choose::{Choice, choose, considered, learn};
 pub use refused::{Answer, Refused};
-pub use serving::Serving;
+pub use serving::{Flushes, Serving};
 
 /// What is known of a client when a member is chosen for it.
 #[derive(Clone, Copy)]

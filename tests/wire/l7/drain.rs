@@ -39,11 +39,15 @@ async fn held() -> (Server, Arc<Semaphore>) {
 }
 
 async fn asked(world: &World, server: &Server) -> TcpStream {
-    let before = server.seen().len();
     let mut client = connect(world.vip("web")).await;
+    ask(&mut client, server).await;
+    client
+}
+
+async fn ask(client: &mut TcpStream, server: &Server) {
+    let before = server.seen().len();
     client.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
     eventually("the request is there", || server.seen().len() > before).await;
-    client
 }
 
 #[tokio::test]
@@ -69,6 +73,28 @@ async fn a_flush_ends_requests_in_flight_and_pooled_connections() {
     world.state("a", ServiceState::Up).await;
     gate.add_permits(2);
     assert_eq!(body(&get(world.vip("web"), "/", "").await), "a");
+}
+
+#[tokio::test]
+async fn a_flush_ends_a_request_in_flight_also_where_its_connection_has_carried_others_and_outlived_a_flush() {
+    let (server, gate) = held().await;
+    let mut world = World::start(one(&server).with(|v| v.down_state_flush = false)).await;
+    let mut client = connect(world.vip("web")).await;
+    let mut answered = async || {
+        ask(&mut client, &server).await;
+        gate.add_permits(1);
+        assert_eq!(body(&read_answer(&mut client).await), "a");
+    };
+    answered().await;
+    answered().await;
+    // While the client is idle: nothing of it is cut.
+    world.state("a", ServiceState::Down).await;
+    world.state("a", ServiceState::Up).await;
+    answered().await;
+    answered().await;
+    ask(&mut client, &server).await;
+    world.state("a", ServiceState::Down).await;
+    assert_eq!(read_all(&mut client).await, "");
 }
 
 /// A server whose queue of connections is full: the next one is neither taken nor refused.

@@ -31,6 +31,8 @@ pub(super) struct Clock {
 pub(super) struct Timer {
     clock: Arc<Clock>,
     cell: Arc<Cell>,
+    /// Whom the cell wakes, again: compared without its lock.
+    wakes: Waker,
 }
 
 #[derive(Debug)]
@@ -39,7 +41,7 @@ struct Cell {
     deadline: AtomicU64,
     /// The tick at which the entry in the ring is looked at that counts: of several only the one whose slot this is.
     scheduled: AtomicU64,
-    waker: Mutex<Option<Waker>>,
+    waker: Mutex<Waker>,
 }
 
 // === impl Clock ===
@@ -50,8 +52,10 @@ impl Clock {
     }
 
     pub fn timer(self: &Arc<Self>) -> Timer {
-        let cell = Cell { deadline: AtomicU64::new(NEVER), scheduled: AtomicU64::new(NEVER), waker: Mutex::default() };
-        Timer { clock: Arc::clone(self), cell: Arc::new(cell) }
+        let wakes = Waker::noop().clone();
+        let (deadline, scheduled) = (AtomicU64::new(NEVER), AtomicU64::new(NEVER));
+        let cell = Cell { deadline, scheduled, waker: Mutex::new(wakes.clone()) };
+        Timer { clock: Arc::clone(self), cell: Arc::new(cell), wakes }
     }
 
     /// Ticks so far; as many [`TICK`]s have passed.
@@ -70,10 +74,8 @@ impl Clock {
             }
             let deadline = cell.deadline.load(Ordering::SeqCst);
             if deadline <= now {
-                let waker = cell.waker.lock().take();
-                if let Some(waker) = waker {
-                    waker.wake();
-                }
+                // It stays, so that who waits has to leave it here once only.
+                cell.waker.lock().wake_by_ref();
             } else {
                 self.schedule(&cell, deadline);
             }
@@ -127,12 +129,11 @@ impl Timer {
     }
 
     /// Whether the limit is over. Where it is not, the task is woken when it is.
-    pub fn is_over(&self, cx: &Context<'_>) -> bool {
-        let mut waker = self.cell.waker.lock();
-        if !waker.as_ref().is_some_and(|waker| waker.will_wake(cx.waker())) {
-            *waker = Some(cx.waker().clone());
+    pub fn is_over(&mut self, cx: &Context<'_>) -> bool {
+        if !self.wakes.will_wake(cx.waker()) {
+            self.wakes.clone_from(cx.waker());
+            self.cell.waker.lock().clone_from(cx.waker());
         }
-        drop(waker);
         self.cell.deadline.load(Ordering::SeqCst) <= self.clock.now()
     }
 }
@@ -141,7 +142,7 @@ impl Timer {
 mod tests {
     use super::*;
 
-    fn over(timer: &Timer) -> bool {
+    fn over(timer: &mut Timer) -> bool {
         timer.is_over(&Context::from_waker(Waker::noop()))
     }
 
@@ -157,17 +158,17 @@ mod tests {
     #[test]
     fn a_limit_is_over_after_its_time_and_not_before() {
         let clock = Clock::new();
-        let timer = clock.timer();
+        let mut timer = clock.timer();
         timer.set(Some(4 * TICK));
         for _ in 0..4 {
             clock.tick();
-            assert!(!over(&timer));
+            assert!(!over(&mut timer));
         }
         clock.tick();
-        assert!(over(&timer));
+        assert!(over(&mut timer));
         timer.set(None);
         (0..1000).for_each(|_| clock.tick());
-        assert!(!over(&timer));
+        assert!(!over(&mut timer));
     }
 
     #[test]
@@ -176,7 +177,7 @@ mod tests {
             [vec![3], vec![500], vec![500, 3], vec![3, 500], vec![10, 500, 4, 70], vec![62], vec![63], vec![64]]
         {
             let (clock, woken) = (Clock::new(), Arc::new(Woken::default()));
-            let timer = clock.timer();
+            let mut timer = clock.timer();
             let waker = Waker::from(Arc::clone(&woken));
             for (after, limit) in (0..).zip(&limits) {
                 (0..after).for_each(|_| clock.tick());
@@ -185,16 +186,16 @@ mod tests {
             }
             for _ in 0..*limits.last().unwrap() {
                 clock.tick();
-                assert!(!over_with(&timer, &waker));
+                assert!(!over_with(&mut timer, &waker));
             }
             assert_eq!(woken.0.load(Ordering::SeqCst), 0, "{limits:?}");
             clock.tick();
             assert_eq!(woken.0.load(Ordering::SeqCst), 1, "{limits:?}");
-            assert!(over_with(&timer, &waker));
+            assert!(over_with(&mut timer, &waker));
         }
     }
 
-    fn over_with(timer: &Timer, waker: &Waker) -> bool {
+    fn over_with(timer: &mut Timer, waker: &Waker) -> bool {
         timer.is_over(&Context::from_waker(waker))
     }
 

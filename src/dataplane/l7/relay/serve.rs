@@ -302,7 +302,7 @@ async fn attempt<S: Transport>(
     if acquired.serving.is_flushed() {
         return Err(Failed::passed_over(story, Reason::Flushed));
     }
-    client.signals.serve(acquired.serving.flushed());
+    client.signals.serve(acquired.serving.flushes());
     server.requests += 1;
     let most = service.settings.max_requests;
     let last = server.is_the_clients || (most > 0 && server.requests >= most);

@@ -8,9 +8,11 @@ use std::task::{Context, Poll, Wake, Waker};
 
 use parking_lot::Mutex;
 
-pub(super) struct Aside<F> {
+pub(crate) struct Aside<F> {
     future: Pin<Box<F>>,
     bell: Arc<Bell>,
+    /// Who is told of the bell, again: compared without its lock.
+    told: Waker,
     /// Made of `bell`.
     waker: Waker,
 }
@@ -24,19 +26,18 @@ struct Bell {
 
 impl<F: Future> Aside<F> {
     pub fn new(future: F) -> Aside<F> {
-        let bell = Arc::new(Bell { rung: AtomicBool::new(true), task: Mutex::new(Waker::noop().clone()) });
-        Aside { future: Box::pin(future), waker: Waker::from(Arc::clone(&bell)), bell }
+        let told = Waker::noop().clone();
+        let bell = Arc::new(Bell { rung: AtomicBool::new(true), task: Mutex::new(told.clone()) });
+        Aside { future: Box::pin(future), waker: Waker::from(Arc::clone(&bell)), bell, told }
     }
 
     pub fn poll(&mut self, cx: &mut Context<'_>) -> Poll<F::Output> {
-        {
-            let mut task = self.bell.task.lock();
-            if !task.will_wake(cx.waker()) {
-                task.clone_from(cx.waker());
-            }
+        if !self.told.will_wake(cx.waker()) {
+            self.told.clone_from(cx.waker());
+            self.bell.task.lock().clone_from(cx.waker());
         }
         // After the waker is in place: a bell that rings in between is seen here or wakes the task.
-        if !self.bell.rung.swap(false, Ordering::AcqRel) {
+        if !self.bell.rung.load(Ordering::Acquire) || !self.bell.rung.swap(false, Ordering::AcqRel) {
             return Poll::Pending;
         }
         self.future.as_mut().poll(&mut Context::from_waker(&self.waker))
