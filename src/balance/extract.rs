@@ -71,10 +71,16 @@ fn fields<'a>(parts: &'a (impl Parts + ?Sized), name: &'a str) -> impl Iterator<
 
 /// The value of the cookie called `name` in one `Cookie` field; the first where there are several.
 pub fn cookie<'a>(field: &'a str, name: &str) -> Option<&'a str> {
-    field.split(';').find_map(|pair| {
-        let (key, value) = pair.split_once('=')?;
-        (key.trim() == name).then(|| value.trim().trim_matches('"'))
-    })
+    let mut rest = field;
+    loop {
+        let end = memchr::memchr(b';', rest.as_bytes());
+        let pair = &rest[..end.unwrap_or(rest.len())];
+        let value = memchr::memchr(b'=', pair.as_bytes()).filter(|&at| pair[..at].trim() == name);
+        if let Some(at) = value {
+            return Some(pair[at + 1..].trim().trim_matches('"'));
+        }
+        rest = &rest[end? + 1..];
+    }
 }
 
 /// The value that one `Set-Cookie` field gives to the cookie called `name`.

@@ -102,9 +102,14 @@ impl Exchange {
         self.conn.entry.live.requests_total.fetch_add(1, Relaxed);
     }
 
+    /// Whether somebody will read what is asked for.
+    pub fn is_told(&self) -> bool {
+        self.conn.shared.log.is_on() || tracing::enabled!(tracing::Level::DEBUG)
+    }
+
     /// What is asked for. Kept only where somebody will read it.
     pub fn describe(&mut self, method: &str, host: &str, target: &str) {
-        if self.conn.shared.log.is_on() || tracing::enabled!(tracing::Level::DEBUG) {
+        if self.is_told() {
             let path = target.split_once('?').map_or(target, |(path, _)| path);
             self.text = Some(Box::new(Text { method: method.into(), host: host.into(), path: path.into() }));
         }

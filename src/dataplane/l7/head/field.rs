@@ -162,9 +162,25 @@ pub(super) fn parts(line: &[u8]) -> Result<(usize, (usize, usize)), Refusal> {
     Ok((colon, (begin, begin + value.trim_ascii().len())))
 }
 
-/// Control bytes other than the tab. Without an early end, so that it is done many bytes at a time.
+/// Control bytes other than the tab.
 pub(crate) fn has_control(text: &[u8]) -> bool {
-    text.iter().fold(false, |bad, &b| bad | ((b < 0x20) & (b != b'\t')) | (b == 0x7f))
+    let (words, rest) = text.as_chunks::<8>();
+    words.iter().any(|word| has_low_or_del(u64::from_ne_bytes(*word)) && word.iter().any(|&b| is_control(b)))
+        || rest.iter().any(|&b| is_control(b))
+}
+
+const fn is_control(b: u8) -> bool {
+    (b < 0x20 && b != b'\t') || b == 0x7f
+}
+
+/// Whether any byte of eight is below 0x20 or is 0x7f.
+const fn has_low_or_del(word: u64) -> bool {
+    const ONES: u64 = u64::MAX / 255;
+    const HIGH: u64 = ONES * 0x80;
+    let low = word.wrapping_sub(ONES * 0x20) & !word;
+    let no_del = word ^ (ONES * 0x7f);
+    let del = no_del.wrapping_sub(ONES) & !no_del;
+    (low | del) & HIGH != 0
 }
 
 /// Bytes of a token (RFC 9110 §5.6.2).
@@ -189,4 +205,22 @@ pub(super) fn token_length(text: &[u8]) -> usize {
 
 pub(super) fn is_token(text: &[u8]) -> bool {
     text.iter().all(|&b| TOKEN[b as usize])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_control_byte_is_seen_wherever_it_stands_and_nothing_else_is_taken_for_one() {
+        for b in 0..=255_u8 {
+            for (length, filler) in (1..20).flat_map(|length| [(length, b'a'), (length, 0xff), (length, b'\t')]) {
+                for at in 0..length {
+                    let mut text = vec![filler; length];
+                    text[at] = b;
+                    assert_eq!(has_control(&text), (b < 0x20 && b != b'\t') || b == 0x7f, "{text:?}");
+                }
+            }
+        }
+    }
 }

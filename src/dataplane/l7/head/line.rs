@@ -22,9 +22,8 @@ pub fn request_line(line: &[u8]) -> Result<RequestLine<'_>, Refusal> {
         return refuse(414, "request target too long");
     }
     let Ok(text) = std::str::from_utf8(line) else { return refuse(400, "byte above 0x7e in the request line") };
-    let mut parts = text.split(' ');
-    let (Some(method), Some(target), Some(version), None) = (parts.next(), parts.next(), parts.next(), parts.next())
-    else {
+    let words = cut(text).and_then(|(method, rest)| cut(rest).map(|(target, version)| (method, target, version)));
+    let Some((method, target, version)) = words.filter(|(.., version)| cut(version).is_none()) else {
         return refuse(400, "malformed request line");
     };
     if method.is_empty() || method.len() > 32 || !is_token(method.as_bytes()) {
@@ -48,10 +47,17 @@ pub fn request_line(line: &[u8]) -> Result<RequestLine<'_>, Refusal> {
     if target.is_empty() || !target.bytes().all(|b| (0x21..=0x7e).contains(&b) && b != b'#') {
         return refuse(400, "malformed request target");
     }
-    if target.split('?').next().is_some_and(|path| path.contains("%00")) {
+    let path = &target[..memchr::memchr(b'?', target.as_bytes()).unwrap_or(target.len())];
+    if memchr::memchr(b'%', path.as_bytes()).is_some() && path.contains("%00") {
         return refuse(400, "NUL in the path");
     }
     Ok(RequestLine { method, target, minor })
+}
+
+/// Before the first space, and behind it.
+fn cut(text: &str) -> Option<(&str, &str)> {
+    let at = memchr::memchr(b' ', text.as_bytes())?;
+    Some((&text[..at], &text[at + 1..]))
 }
 
 /// `None` where the target is in origin form already.

@@ -1,4 +1,6 @@
-//! Buffers that are borrowed while there is something to put in them: an idle connection holds none.
+//! Buffers that are borrowed while there is something to put in them: an idle connection holds none, and one that waits
+//! only that in which something stands. What was given back last is taken first, so that a few that stay in the cache
+//! carry everything.
 
 use std::cell::RefCell;
 
@@ -8,7 +10,7 @@ pub(super) const BUFFER_BYTES: usize = 16 * 1024;
 pub(super) const BULK_BYTES: usize = 64 * 1024;
 
 /// Spare buffers of each size that a thread keeps.
-const SPARE_MAX: usize = 64;
+const SPARE_MAX: usize = 128;
 const SPARE_BULK_MAX: usize = 8;
 
 thread_local! {
@@ -18,7 +20,7 @@ thread_local! {
 
 /// Bytes that were read or are to be written, in a place that goes back to its thread's spares when dropped.
 pub(super) struct Buffer {
-    /// Always of its whole length, so that it can be read into.
+    /// Always of its whole length, so that it can be read into; none where it is [`none`](Buffer::none).
     bytes: Vec<u8>,
     start: usize,
     end: usize,
@@ -30,6 +32,18 @@ impl Buffer {
     pub fn new() -> Buffer {
         let spare = SPARE.with_borrow_mut(Vec::pop);
         Buffer { bytes: spare.unwrap_or_else(|| vec![0; BUFFER_BYTES]), start: 0, end: 0 }
+    }
+
+    /// Without a place; borrows one for the first byte that is put.
+    pub const fn none() -> Buffer {
+        Buffer { bytes: Vec::new(), start: 0, end: 0 }
+    }
+
+    /// Gives its place back where nothing stands there any more.
+    pub fn rest(&mut self) {
+        if self.is_empty() && !self.bytes.is_empty() {
+            *self = Buffer::none();
+        }
     }
 
     pub fn bulk() -> Buffer {
@@ -89,12 +103,31 @@ impl Buffer {
 
     /// Appends, growing where needed: for what we write ourselves, which is bounded by what was read.
     pub fn put(&mut self, data: &[u8]) {
-        let end = self.end + data.len();
+        self.append(data.len()).copy_from_slice(data);
+    }
+
+    /// The same for a line of a field.
+    pub fn put_field(&mut self, name: &[u8], value: &[u8]) {
+        let (name_to, value_to) = self.append(name.len() + value.len() + 4).split_at_mut(name.len());
+        name_to.copy_from_slice(name);
+        let (colon, value_to) = value_to.split_at_mut(2);
+        colon.copy_from_slice(b": ");
+        let (value_to, end) = value_to.split_at_mut(value.len());
+        value_to.copy_from_slice(value);
+        end.copy_from_slice(b"\r\n");
+    }
+
+    /// The place of `count` more bytes.
+    fn append(&mut self, count: usize) -> &mut [u8] {
+        if self.bytes.is_empty() {
+            *self = Buffer::new();
+        }
+        let (begin, end) = (self.end, self.end + count);
         if end > self.bytes.len() {
             self.bytes.resize(end.next_power_of_two(), 0);
         }
-        self.bytes[self.end..end].copy_from_slice(data);
         self.end = end;
+        &mut self.bytes[begin..end]
     }
 }
 
@@ -131,6 +164,24 @@ mod tests {
         assert_eq!(buffer.data(), [7; 3]);
         buffer.consume(3);
         assert_eq!(buffer.room().len(), BUFFER_BYTES);
+    }
+
+    #[test]
+    fn a_place_is_borrowed_with_the_first_byte_and_given_back_after_the_last() {
+        SPARE.with_borrow_mut(Vec::clear);
+        let mut buffer = Buffer::none();
+        assert!(buffer.is_empty() && buffer.room().is_empty());
+        buffer.put_field(b"A", b"b");
+        buffer.put(b"\r\n");
+        buffer.consume(3);
+        buffer.rest();
+        assert_eq!((buffer.data(), SPARE.with_borrow(Vec::len)), (&b"b\r\n\r\n"[..], 0));
+        buffer.consume(5);
+        buffer.rest();
+        buffer.rest();
+        assert_eq!((buffer.len(), SPARE.with_borrow(Vec::len)), (0, 1));
+        drop(buffer);
+        assert_eq!(SPARE.with_borrow(Vec::len), 1);
     }
 
     #[test]

@@ -6,8 +6,8 @@ use super::client::Client;
 use super::serve::Trip;
 use super::write::{self, Onwards};
 use crate::dataplane::l7::forward::{self, About};
-use crate::dataplane::l7::head::Framing;
 use crate::dataplane::l7::head::chunk::Form;
+use crate::dataplane::l7::head::{Field, Framing};
 use crate::dataplane::member::Acquired;
 
 /// What goes out first: the head, and what is there of the body. And what of the body is still to come.
@@ -37,7 +37,8 @@ pub(super) fn outset<S>(
         host: request.host(input),
     };
     let sent = |name: &'static str| {
-        let named = request.fields.iter().filter(move |field| field.name.text(input).eq_ignore_ascii_case(name));
+        let is = move |field: &&Field| field.name.of(input).eq_ignore_ascii_case(name.as_bytes());
+        let named = request.fields.iter().filter(is);
         named.map(move |field| field.value.text(input))
     };
     let asked = snapshot.model.vserver_id(&client.vserver).map(|id| snapshot.model.vserver(id));

@@ -43,7 +43,9 @@ impl Request {
     }
 
     pub fn describe(&self, story: &mut Exchange, input: &[u8]) {
-        story.describe(self.head.method.text(input), self.host(input), self.head.target(input));
+        if story.is_told() {
+            story.describe(self.head.method.text(input), self.host(input), self.head.target(input));
+        }
     }
 
     /// It asks for another protocol on this connection.

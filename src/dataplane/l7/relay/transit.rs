@@ -136,7 +136,7 @@ impl<'a> Transit<'a> {
             scanned: 0,
             state: State::Head,
             interims: 0,
-            back: Buffer::new(),
+            back: Buffer::none(),
             begun: None,
             diagnosed: None,
             acquired: None,
@@ -271,6 +271,7 @@ impl<'a> Transit<'a> {
         self.server_unflushed = true;
         if !self.out.is_empty() {
             self.out.consume(wrote);
+            self.out.rest();
         } else if let Some(input) = &mut client.input {
             self.body.wrote(input, wrote);
         }

@@ -62,7 +62,7 @@ pub(super) enum Keep {
 impl extract::Parts for Parts<'_> {
     fn field(&self, name: &str, nth: usize) -> Option<&str> {
         let Source { head, fields } = self.source;
-        let mut named = fields.iter().filter(|field| field.name.text(head).eq_ignore_ascii_case(name));
+        let mut named = fields.iter().filter(|field| field.name.of(head).eq_ignore_ascii_case(name.as_bytes()));
         std::str::from_utf8(named.nth(nth)?.value.of(head)).ok()
     }
 
@@ -99,22 +99,30 @@ pub(super) fn request(out: &mut Buffer, from: Source<'_>, parsed: &Head, onwards
     out.put(b" HTTP/1.1\r\n");
     let is_ours = |name: &str| {
         let stands_for = |ours: &str| name.eq_ignore_ascii_case(ours) || is_look_alike(name, ours);
-        said.iter().any(|(ours, _)| ours.len() == name.len() && stands_for(ours))
+        said.iter().any(|(ours, _)| stands_for(ours))
+    };
+    // Mostly the length tells that it is none.
+    let is_ours_of = |field: Field| {
+        let name = field.name.of(from.head);
+        said.iter().any(|(ours, _)| ours.len() == name.len()) && is_ours(field.name.text(from.head))
     };
     let mut has_host = false;
     for &field in from.fields {
-        let name = field.name.text(from.head);
         // HTTP/1.0 knows no interim answers.
         let expects = field.kind == Kind::Expect && parsed.minor == 0;
         let announces = trails && field.kind == Kind::Trailer;
-        if !announces && (expects || ends_here(from, field, parsed.connection.names_fields) || is_ours(name)) {
+        if !announces && (expects || ends_here(from, field, parsed.connection.names_fields) || is_ours_of(field)) {
             continue;
         }
         match edits {
-            Some(edits) if field.kind != Kind::ContentLength && edits.removes_from_request(name) => continue,
+            Some(edits)
+                if field.kind != Kind::ContentLength && edits.removes_from_request(field.name.text(from.head)) =>
+            {
+                continue;
+            }
             Some(edits) if field.kind == Kind::Cookie => {
                 if let Some(cookie) = edits.cookie(field.value.of(from.head)) {
-                    put_bytes(out, name, &cookie);
+                    out.put_field(field.name.of(from.head), &cookie);
                 }
                 continue;
             }
@@ -172,14 +180,15 @@ pub(super) fn answer(out: &mut Buffer, from: Source<'_>, answer: &Answer, toward
             // Of a chunked body whose trailers go on.
             Kind::Trailer => !(answer.framing == Framing::Chunked && towards.knows_chunks),
             _ => {
-                let name = field.name.text(from.head);
-                is_dated |= name.eq_ignore_ascii_case("date");
+                let name = field.name.of(from.head);
+                is_dated |= name.eq_ignore_ascii_case(b"date");
                 let edited = edits.is_some_and(|edits| {
+                    let name = field.name.text(from.head);
                     let is_cookie = name.eq_ignore_ascii_case("set-cookie");
                     edits.removes(name) || (is_cookie && !edits.keeps_set_cookie(field.value.of(from.head)))
                 });
                 edited
-                    || towards.told.iter().any(|(told, _)| told.eq_ignore_ascii_case(name))
+                    || towards.told.iter().any(|(told, _)| told.as_bytes().eq_ignore_ascii_case(name))
                     || ends_here(from, field, answer.connection.names_fields)
             }
         };
@@ -255,21 +264,11 @@ fn put_status(out: &mut Buffer, status: u16, reason: &[u8]) {
 }
 
 fn put_field(out: &mut Buffer, head: &[u8], field: Field) {
-    out.put(field.name.of(head));
-    out.put(b": ");
-    out.put(field.value.of(head));
-    out.put(b"\r\n");
+    out.put_field(field.name.of(head), field.value.of(head));
 }
 
 fn put(out: &mut Buffer, name: &str, value: &str) {
-    put_bytes(out, name, value.as_bytes());
-}
-
-fn put_bytes(out: &mut Buffer, name: &str, value: &[u8]) {
-    out.put(name.as_bytes());
-    out.put(b": ");
-    out.put(value);
-    out.put(b"\r\n");
+    out.put_field(name.as_bytes(), value.as_bytes());
 }
 
 fn put_keep(out: &mut Buffer, keep: Keep) {

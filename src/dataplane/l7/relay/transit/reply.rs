@@ -79,6 +79,7 @@ impl Transit<'_> {
         }
         if !self.back.is_empty() {
             self.back.consume(wrote);
+            self.back.rest();
         } else if let (State::Body(body), Some(reply)) = (&mut self.state, &mut self.reply) {
             body.wrote(reply, wrote);
         }
