@@ -68,5 +68,6 @@
 //! | `asymmetric-triggers` | who is told differs by direction | a gate holds back triggers, never the transition |
 //! | `dc-pair` | two data centres and their four generated scenarios | a dead replication link, a site cut off, no witness |
 //! | `backup-chain` | backups of backups, and a last resort | a vserver whose last members drain refuses new clients |
+//! | `dns-members` | a service group whose members DNS names, while they change and while DNS is silent | a group that goes down for a reason other than DNS |
 //! | `health-spillover` | new clients go to the backup below half of the weight | which half is lost |
 //! | `demo` | what `scripts/run` lets people break | |
