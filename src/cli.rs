@@ -8,6 +8,7 @@ mod client;
 mod config;
 pub mod demo;
 mod explain;
+mod manual;
 mod passwd;
 mod shell;
 
@@ -51,6 +52,7 @@ pub fn run(command: Command) -> ExitCode {
         Command::Explain { what: ExplainWhat::Dns(args) } => explain::dns(&args),
         Command::Explain { what: ExplainWhat::Request(args) } => explain::request(&args),
         Command::Explain { what: ExplainWhat::Service(args) } => explain::service(&args),
+        Command::Manual { page } => manual::run(page.as_deref()),
         Command::Passwd => passwd::run(),
         Command::Token => absent("token", "use HTTP Basic with a user of [admin.user.NAME]"),
         Command::DemoBackend(args) => demo_backend(args),

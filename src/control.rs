@@ -79,6 +79,8 @@ pub struct ConfigStatus {
     pub path: Option<std::path::PathBuf>,
     pub warnings: Vec<String>,
     pub loaded_at: Wall,
+    /// When and why FILE was last read again and refused; `None` once it was taken, or written.
+    pub reload_failed: Option<(Wall, String)>,
 }
 
 type Name2 = String;

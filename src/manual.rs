@@ -20,6 +20,7 @@
 //! - [`operations`]: the state directory, the journal, stopping, upgrading, when the disk fails
 //! - [`methods`]: how a member is chosen for a client: methods, weights, orders, splits, passive health
 //! - [`members`]: servers by name, and service groups whose members come from DNS
+//! - [`keys`]: every key of the configuration: its type, its range, its default
 //! - [`limits`]: what this build does not do, and what it says instead
 
 pub mod choices;
@@ -28,6 +29,7 @@ pub mod endings;
 pub mod figures;
 pub mod first_steps;
 pub mod http;
+pub mod keys;
 pub mod limits;
 pub mod members;
 pub mod methods;

@@ -2,6 +2,8 @@
 
 #[path = "golden/config.rs"]
 mod config;
+#[path = "golden/keys.rs"]
+mod keys;
 #[path = "golden/manual.rs"]
 mod manual;
 #[path = "golden/netscaler.rs"]

@@ -55,6 +55,7 @@ mod check;
 mod connection;
 mod datacenter;
 mod monitor;
+mod out;
 mod persistence;
 mod resolution;
 mod scenario;

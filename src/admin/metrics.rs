@@ -68,6 +68,13 @@ fn appliance(look: &World<'_>, page: &mut Page) {
         .sample(&[], look.snapshot.generation as f64);
     page.gauge("bascule_config_unsaved", "1 while the running configuration is not saved.")
         .sample(&[], flag(look.config.unsaved));
+    page.gauge("bascule_config_last_reload_successful", "0 while the file was refused when it was last read again.")
+        .sample(&[], flag(look.config.reload_failed.is_none()));
+    page.gauge(
+        "bascule_config_last_reload_success_timestamp_seconds",
+        "When the running configuration was taken, seconds since 1970.",
+    )
+    .sample(&[], look.config.loaded_at.0 as f64 / 1e6);
     page.gauge("bascule_not_durable", "1 while the disk does not keep up with what is published.")
         .sample(&[], flag(look.status.not_durable.is_some()));
     page.counter("bascule_probe_late_samples_total", "Probe samples dropped because they were taken too late.")

@@ -12,6 +12,7 @@ use crate::config::units::parse_duration;
 /// An ADC and a GTM in one box.
 #[derive(Debug, Parser)]
 #[command(name = "bascule", version, about, max_term_width = 100)]
+#[command(after_help = "The manual: `bascule manual`, and `bascule manual PAGE`.")]
 pub struct Cli {
     #[command(subcommand)]
     pub command: Command,
@@ -75,6 +76,11 @@ pub enum Command {
     Explain {
         #[command(subcommand)]
         what: ExplainWhat,
+    },
+    /// Print the manual: what pages there are, or one of them.
+    Manual {
+        /// Such as `tls`, `rules` or `keys`.
+        page: Option<String>,
     },
     /// Read a password and print its argon2id hash for `password_hash`.
     Passwd,

@@ -112,7 +112,11 @@ fn request_told(answer: &Value) -> String {
     }
     match answer.get("chosen").filter(|chosen| chosen.is_object()) {
         Some(chosen) => {
-            let how = if chosen["persistent"] == true { ", by persistence" } else { "" };
+            let how = match (chosen["persistent"] == true, chosen["spilled_before"] == true) {
+                (true, _) => ", by persistence",
+                (_, true) => ", where it spilled before",
+                _ => "",
+            };
             out += &format!(
                 "served by {} ({}) of {}{how}\n",
                 text(chosen, "service"),

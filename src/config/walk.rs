@@ -2,7 +2,9 @@
 //! do not exist. It also settles spellings (aliases become the key's name, words their canonical case), so that the
 //! steps after it read one form only.
 
-use super::document::{Node, Path, Place, Table, Value};
+mod hints;
+
+use super::document::{Entry, Node, Path, Place, Table, Value};
 use super::report::{Report, nearest};
 use super::schema::{Kind, Schema, Words};
 use super::values;
@@ -18,6 +20,8 @@ pub fn document(report: &mut Report, root: &mut Table) {
 
 fn table(report: &mut Report, table: &mut Table, schema: &'static Schema, place: Place, path: Path<'_>) {
     let mut seen: Vec<&'static str> = Vec::with_capacity(table.entries.len());
+    // Objects under a misspelt section, to stand among those of the section that was meant.
+    let mut strayed: Vec<(&'static str, Vec<Entry>)> = Vec::new();
     let said: Vec<&'static str> =
         table.entries.iter().filter_map(|entry| schema.key(&entry.key)).map(|key| key.name).collect();
     for entry in &mut table.entries {
@@ -30,6 +34,13 @@ fn table(report: &mut Report, table: &mut Table, schema: &'static Schema, place:
             // So is a slip of the pen, once it is reported: nobody misses what was meant, and its value is looked at.
             None => match unknown_key(report, &entry.key, entry.place, schema, path) {
                 Some(meant) if !said.contains(&meant.name) && !seen.contains(&meant.name) => meant,
+                Some(meant) if matches!(meant.kind, Kind::Map(_)) => {
+                    value(report, &mut entry.node, &meant.kind, path.key(meant.name));
+                    if let Value::Table(inner) = &mut entry.node.value {
+                        strayed.push((meant.name, std::mem::take(&mut inner.entries)));
+                    }
+                    continue;
+                }
                 _ => continue,
             },
         };
@@ -41,6 +52,13 @@ fn table(report: &mut Report, table: &mut Table, schema: &'static Schema, place:
         value(report, &mut entry.node, &key.kind, path.key(key.name));
         if entry.key != key.name {
             entry.key = key.name.to_owned();
+        }
+    }
+    for (name, entries) in strayed {
+        let home = table.entries.iter_mut().find(|entry| entry.key == name);
+        if let Some(Value::Table(inner)) = home.map(|entry| &mut entry.node.value) {
+            let known: Vec<String> = inner.entries.iter().map(|entry| entry.key.clone()).collect();
+            inner.entries.extend(entries.into_iter().filter(|entry| !known.contains(&entry.key)));
         }
     }
     // After a syntax error a key may only seem to be missing.
@@ -62,10 +80,19 @@ fn unknown_key(
 ) -> Option<&'static super::schema::Key> {
     let within = if matches!(path, Path::Root) { String::new() } else { format!(" in {path}") };
     if schema.later.contains(&key) {
-        report.error(place, path.key(key), format!("`{key}`{within} is not available in this build"));
+        report.error(
+            place,
+            path.key(key),
+            format!("`{key}`{within} is not available in this build{}", hints::remark(path, key)),
+        );
         return None;
     }
-    let meant = nearest(key, schema.keys.iter().map(|key| key.name)).map(str::to_owned);
+    if let Some(instead) = hints::instead(key, schema) {
+        report.error(place, path.key(key), format!("unknown key `{key}`{within}; write `{instead}`"));
+        return None;
+    }
+    let same = hints::same_key(key, schema).map(|key| key.name);
+    let meant = same.or_else(|| nearest(key, schema.keys.iter().map(|key| key.name))).map(str::to_owned);
     let hint = match meant {
         None if schema.keys.len() <= 8 => {
             let keys: Vec<_> = schema.keys.iter().map(|key| format!("`{}`", key.name)).collect();
@@ -136,7 +163,8 @@ fn takes(kind: &Kind, node: &Node) -> bool {
 }
 
 fn wrong_type(report: &mut Report, node: &Node, kind: &Kind, path: Path<'_>) {
-    let what = format!("{path}: expected {}, found {}", kind.expected(), node.type_word());
+    let hint = hints::value(node, kind);
+    let what = format!("{path}: expected {}, found {}{hint}", kind.expected(), node.type_word());
     report.error(node.place, path, what);
 }
 
@@ -149,7 +177,8 @@ fn word(text: &str, words: &'static Words) -> Result<&'static str, (String, Opti
     if words.later.iter().any(|later| later.eq_ignore_ascii_case(text)) {
         return Err((format!("`{text}` is not available in this build; there is {known}"), None));
     }
-    let meant = nearest(text, words.known.iter().copied()).map(str::to_owned);
+    let meant = hints::word(text, words.known).or_else(|| nearest(text, words.known.iter().copied()));
+    let meant = meant.map(str::to_owned);
     let all = if words.known.len() <= 12 { format!(" one of {known}") } else { " a known word".to_owned() };
     Err((format!("`{text}` is not{all}"), meant))
 }

@@ -1,5 +1,7 @@
 //! What loads and is probably not meant: each of these was the cause of an outage somewhere. Warnings never stop a load.
 
+mod adc;
+
 use std::collections::{HashMap, HashSet};
 
 use super::document::{Entry, Node, Place, Table};
@@ -25,6 +27,8 @@ pub fn all(report: &mut Report, document: &Table, model: &Model) {
     datacenters(cx);
     records(cx);
     unused(cx);
+    adc::unused(cx);
+    adc::unreached(cx);
 }
 
 struct Warnings<'a> {
@@ -126,6 +130,9 @@ fn vservers(cx: &mut Warnings<'_>) {
         }
         if vserver.address.is_none() && !reached.contains(&index) {
             cx.warn("vserver", name, None, "has no address and is nobody's backup or target; nothing reaches it");
+        }
+        if vserver.members.is_empty() && vserver.redirect_url.is_none() && vserver.backup.is_none() {
+            cx.warn("vserver", name, None, "has no members; it is DOWN for ever");
         }
         if !vserver.members.is_empty() && vserver.members.iter().all(|member| member.weight == 0) {
             cx.warn("vserver", name, None, "all members have weight 0; no new client is served");

@@ -212,6 +212,7 @@ impl Core {
                 path,
                 warnings: loaded.warnings.iter().map(Problem::plain).collect(),
                 loaded_at: now.wall,
+                reload_failed: None,
             },
             sources: loaded.sources.clone(),
             saved_model: Arc::clone(&loaded.model),

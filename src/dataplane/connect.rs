@@ -58,9 +58,10 @@ pub(crate) async fn connect(
             }
         }
         // Passive health.
-        Err(_) => {
+        Err(CannotConnect { why, .. }) => {
             let snapshot = shared.plane.cell.load();
             if let Some(id) = snapshot.model.service_id(&service.name) {
+                snapshot.services[id.index()].live.cannot_connect(shared.now(), why);
                 shared.judge(&service.name, &snapshot.services[id.index()].live, Outcome::ConnectFailed);
             }
         }

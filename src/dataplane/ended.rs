@@ -50,6 +50,8 @@ pub(crate) struct Exchange {
     own: Duration,
     member: Option<Arc<MemberLive>>,
     rule: Option<Name>,
+    /// Why the member could not be reached.
+    why: Option<Box<str>>,
     /// The status that the server gave; 0: none yet.
     said: u16,
     bytes_in: AtomicU64,
@@ -87,6 +89,7 @@ impl Exchange {
             own: Duration::ZERO,
             member: None,
             rule: None,
+            why: None,
             said: 0,
             bytes_in: AtomicU64::new(0),
             bytes_out: AtomicU64::new(0),
@@ -165,6 +168,11 @@ impl Exchange {
         self.connect = took.map(|took| took.saturating_sub(handshake.unwrap_or_default()));
         self.server_tls = handshake;
         self.connected = Some(now);
+    }
+
+    /// The member cannot be reached.
+    pub fn unreached(&mut self, why: &str) {
+        self.why = Some(why.into());
     }
 
     /// A kept connection was there.

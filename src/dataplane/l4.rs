@@ -164,7 +164,7 @@ async fn connect(
         let began = tokio::time::Instant::now();
         let reached = tokio::time::timeout(left, reach(shared, &chosen_on, choice, &serving, info)).await;
         left = left.saturating_sub(began.elapsed());
-        match reached.unwrap_or(Err((Who::Server, Reason::ConnectTimeout))) {
+        match reached.unwrap_or_else(|_| Err((Who::Server, Reason::ConnectTimeout, String::new()))) {
             Ok(reached) => {
                 exchange.connected(reached.handshake);
                 let server = reached.stream;
@@ -173,8 +173,13 @@ async fn connect(
                 let idle = clients.into_iter().chain(servers).min().unwrap_or(CONNECT_BUDGET);
                 return Ok(Connected { server, serving, idle });
             }
-            Err((who, reason)) if left.is_zero() => return Err(exchange.ending(who, reason)),
-            Err((who, reason)) => failure = Some(exchange.ending(who, reason)),
+            Err((who, reason, why)) => {
+                exchange.unreached(&why);
+                if left.is_zero() {
+                    return Err(exchange.ending(who, reason));
+                }
+                failure = Some(exchange.ending(who, reason));
+            }
         }
         tried.push(Arc::clone(serving.service()));
         snapshot = shared.plane.cell.load_full();
@@ -187,7 +192,7 @@ async fn reach(
     choice: Choice,
     serving: &Serving,
     info: &ClientInfo,
-) -> Result<Reached, (Who, Reason)> {
+) -> Result<Reached, (Who, Reason, String)> {
     let service = snapshot.model.service(choice.service);
     let failure = tokio::select! {
         connected = connect_to(shared, service, choice.address, info.origin(), None) => match connected {
@@ -195,11 +200,11 @@ async fn reach(
             Err(failure) => failure,
         },
         // It went down while we were knocking: no failure of the connection, but no use either.
-        reason = serving.flushed() => return Err((Who::Appliance, reason)),
+        reason = serving.flushed() => return Err((Who::Appliance, reason, String::new())),
     };
     serving.live().connect_failures_total.fetch_add(1, Ordering::Relaxed);
     tracing::debug!(service = &**serving.service(), address = %choice.address, reason = failure.reason.word(),
         why = failure.why, "cannot connect");
     let ours = matches!(failure.reason, Reason::NoSourcePort | Reason::NoDescriptor);
-    Err((if ours { Who::Appliance } else { Who::Server }, failure.reason))
+    Err((if ours { Who::Appliance } else { Who::Server }, failure.reason, failure.why))
 }

@@ -35,7 +35,7 @@ use crate::snapshot::{Cell, Snapshot};
 use choose::Decided;
 
 pub use admit::{Admitted, admit};
-pub use choose::{Choice, choose, considered, learn};
+pub use choose::{Choice, choose, considered, learn, spilled_before};
 pub use refused::{Answer, Refused};
 pub use serving::{Flushes, Serving};
 

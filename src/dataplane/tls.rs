@@ -13,6 +13,7 @@ mod certified;
 mod clients;
 mod failure;
 mod hello;
+mod pinned;
 mod servers;
 mod session;
 mod trusting;

@@ -51,9 +51,8 @@
 //! | health and spillover | share of weights that are UP among members that are not OFS, rounded down; below the threshold new clients go on. TROFS is not UP |
 //! | the chain of a primary that spills | the first vserver of it that is UP with a member UP. One that spills itself passes on along its own chain and takes the client only if nobody there can; disabled, failed and draining ones are skipped. With nobody to take them the primary keeps its new clients while a member of it is UP |
 //! | a backup's persistence | a client that the backup knows stays with its member there, while new clients go to the backup |
-//! | all members full (`max_client`) or out of reach | the next members, then the vservers of the chain; nobody waits in a queue |
+//! | all members full (`max_client`) or out of reach | out of reach: the next members, then the vservers of the chain. Full: the client waits in the surge queue ([`overload`](super::overload)); it goes on to the chain only where `spillover` says so |
 //! | `vs:NAME.admin` and `.fault` | of a vserver that cannot serve by its own members: `.admin` if it is disabled, or if every member that is not UP was taken out (OFS, TROFS, TROFS_DOWN); `.fault` if one is DOWN that nobody touched, if it has no members, or if it is held down with members UP |
-//!
 //! | LEASTCONNECTION and LEASTREQUEST | the same figure: work on the service over all vservers, by whichever it came |
 //! | startup round robin | none: a member that came UP is given its share at once, or grows into it (`slow_start`) |
 //! | a lower order whose members are all full | its clients wait, spill or are refused; the next order is for members that are down, ejected or out of reach |
@@ -68,6 +67,7 @@
 //! | when a drain flushes | at its end, not at its beginning; a graceful one that ended because nothing was open flushes nothing. Going from TROFS to TROFS_DOWN flushes as going DOWN does |
 //! | a member that cannot be reached | the request or connection goes to the next one, whatever the method, since nothing was sent |
 //! | a server that fails before its answer began | an idempotent request whose body can be sent again goes to the next member, at most twice; any other is answered 502 |
+//! | a target in absolute form (`GET http://a/`) beside another Host | 400. A proxy may replace Host by the target's (RFC 9112 §3.2.2); two names for one request are how filters are deceived |
 //! | GET or HEAD with a body | 400: two parsers may disagree where it ends |
 //! | HTTP or TCP with nobody to serve | 503, and the connection stays open; TCP is reset |
 //!

@@ -81,7 +81,7 @@
 //! One line each: `time` (of the end), `id`, `client`, `vserver`, `by` (another vserver that served), `service`, `method`,
 //! `host`, `path` (never the query: it may hold secrets), `status` (what the client was told), `server_status` (what the
 //! server said, where a rule made something else of it), `bytes_in`, `bytes_out` (of bodies, our own included), the parts
-//! above as `total_us` …, `who`, `phase`, `reason`, `rule` (that answered, refused or routed, or gave the answer its
+//! above as `total_us` …, `who`, `phase`, `reason`, `why` (a server could not be reached), `rule` (that answered, refused or routed, or gave the answer its
 //! status). The file is opened anew with every reload (SIGHUP), so that a rotated one
 //! is left. Where the disk does not keep up lines are dropped and counted (`bascule_access_log_dropped_total`): traffic
 //! never waits for a log. Without an access log, failures of servers and our own go to the log of the process, ten a

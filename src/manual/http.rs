@@ -8,6 +8,14 @@
 //! X-Forwarded-For it is that address alone. What a client wrote under such a name is replaced, or stands in a list before
 //! its true address: a server that trusts the last entry, or the field of `cip`, cannot be deceived.
 //!
+//! ## Clients that leave
+//!
+//! A client that resets its connection, or its stream of HTTP/2, is noticed at once: the request is broken off at the
+//! server too, and its place is free (`client_gone`). So is one that closes its sending side before its answer has begun,
+//! as clients do that give up; over TLS by its close_notify. `abort_on_close = false` of a vserver (on) answers such a
+//! client all the same, for programs that say "no more requests" in this way (`nc -N`). Once the answer has begun an end
+//! of the sending side breaks nothing off.
+//!
 //! ## HTTP/2
 //!
 //! | towards | switched on by | how it is agreed on |

@@ -27,6 +27,13 @@
 //! services = ["web1"]
 //! ```
 //!
+//! ## Built-in ones
+//!
+//! Bound by name as they are (`monitors = ["tcp"]`), of the type that the name says, and not to be changed or defined
+//! again: arp, dns, ftp, http, http-ecv, http2direct, http2ssl, https, https-ecv, ldns-dns, ldns-ping, ldns-tcp, mqtt,
+//! mqtt-tls, nd6, ping, ping-default, sta, stasecure, tcp, tcp-default, tcp-ecv, tcps, tcps-ecv, udp-ecv, xdm, xnc. Those
+//! whose type is not in the table below cannot be bound in this build.
+//!
 //! ## Types
 //!
 //! | type | passes where | own keys |

@@ -38,7 +38,8 @@
 //!
 //! `/readyz` is 200 once every listener is bound and the first snapshot is published, 503 while starting and while
 //! draining; `/healthz` says that the process answers; `/metrics` is for Prometheus. `show status` in the shell lists what
-//! is wrong, what drains and what people have set, worst first.
+//! is wrong, what drains and what people have set, worst first. A reload that was refused stands there until one is taken,
+//! and in `bascule_config_last_reload_successful`; so does a member that passive health has ejected.
 //!
 //! The log goes to stderr, one line for each change of a state, act, transition and reload, and none for single probes;
 //! faults are warnings with the last failed probe as the reason:
@@ -46,7 +47,7 @@
 //! ```text
 //!  WARN service red UP -> DOWN cause="probe" why="503 Service Unavailable, expected 200"
 //!  INFO scenario site-a-out activated seq=1 cause="condition" group="red and blue have failed" actor="auto"
-//!  INFO service web1: disabled, out at 2026-11-29T22:50:17.000Z actor="admin:local" reason="patch"
+//!  INFO service web1: disabled, out at 2026-11-29T22:50:17.000Z actor="uid:0" reason="patch"
 //! ```
 //!
 //! `BASCULE_LOG` filters it: `debug` shows requests that failed and rows of the board, `warn` only faults.

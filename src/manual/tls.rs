@@ -54,7 +54,7 @@
 //! |---|---|---|
 //! | `min_version`, `max_version` | 1.2, 1.3 | older ones are not spoken |
 //! | `client_auth` | none | `optional`: verified where sent; `required`: the handshake fails without one |
-//! | `client_ca` | | whose client certificates are good |
+//! | `client_ca` | | whose client certificates are good: signed by one of these, or one of these itself |
 //! | `strict_sni` | false | |
 //! | `resumption` | true | tickets, whose keys change by themselves, and session ids; none outlives other rules for client certificates, the certificate that the client showed, or 12 h with one |
 //!
@@ -67,13 +67,20 @@
 //!
 //! | key | default | |
 //! |---|---|---|
-//! | `verify` | false | NetScaler's serverAuth. The chain must be good by the system's roots, or by `ca`, for the name |
+//! | `verify` | false | NetScaler's serverAuth. The chain must be good by the system's roots, or by `ca`, for the name. A certificate that stands in `ca` itself is good too, also one that calls itself an authority (`openssl req -x509`) |
 //! | `server_name` | | asked for (SNI) and verified. Without it: the host name of the server, else the Host of the request, else the address, which is verified and not sent |
 //! | `certificate` | | shown where the server wants one |
 //! | `min_version` | 1.2 | |
 //!
 //! The connection, its PROXY header and its handshake have `connect_timeout` together. A server that fails in the
 //! handshake is passed over like one that refuses connections, and the reason is `server_tls_failed`. Sessions are resumed.
+//!
+//! Self-signed certificates of servers and clients are thus trusted by putting them into the file of the authority; dates,
+//! and of a server the name, are looked at as ever. Certificates of X.509 version 1 are refused: they have no extensions,
+//! so nothing says what they are for. A service that is spoken to by HTTP/2, and WebSocket to it, go by paths alone: there
+//! `ca` must be an authority that is not the server's own certificate.
+//!
+//! Why a handshake failed stands in the line of the request (`why`), and in `show service`.
 //!
 //! ## The PROXY protocol
 //!

@@ -105,7 +105,7 @@ pub enum Route {
     Group(GroupId),
 }
 
-/// One change. Values may hold `{path}`, `{query}`, `{host}` and `{client}`.
+/// One change. Values may hold `{path}`, `{query}`, `{url}`, `{host}` and `{client}`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Edit {
     /// All fields of this name are replaced by one.

@@ -52,6 +52,9 @@ pub struct Vserver {
     /// What one client may do.
     pub client_limits: Vec<ClientLimit>,
     pub retry: Retry,
+    /// A client that closes its sending side before its answer has begun has left, and its request is broken off (HTTP, SSL).
+    /// Off: it is still answered. Default on.
+    pub abort_on_close: bool,
     /// Which fields tell the server about the client (HTTP, SSL).
     pub forwarded: Forwarded,
     /// `Some` exactly for SSL and SSL_TCP.
@@ -134,6 +137,7 @@ impl Vserver {
             surge: Surge::default(),
             client_limits: Vec::new(),
             retry: Retry::default(),
+            abort_on_close: http,
             forwarded: Forwarded { x_forwarded_for: http, x_forwarded: false, forwarded: false },
             tls: protocol.is_tls().then(ClientTls::default),
             http2: protocol == Protocol::Ssl,

@@ -37,7 +37,11 @@ pub(super) async fn probe(
     let written = deadline.within(|| format!("{address} to take the bytes"), write).await?;
     if ecv.receive.is_empty() && ecv.trofs.is_none() {
         written.map_err(|error| Miss::from_io(&error, &what()))?;
-        return Ok(Answer::pass(format!("{address} took {} bytes", ecv.send.len())));
+        let took = match ecv.send.len() {
+            0 => format!("{address} took the connection"),
+            bytes => format!("{address} took {bytes} bytes"),
+        };
+        return Ok(Answer::pass(took));
     }
 
     let mut got = Vec::new();

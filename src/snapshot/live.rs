@@ -37,6 +37,9 @@ pub use stats::{Rates, Stats};
 pub use surge::Surging;
 pub use tls::{TLS_FAILURES, TlsLive};
 
+/// Characters of a reason that are kept.
+const WHY_CHARS: usize = 300;
+
 /// All live tables. The control layer owns it; entries are made at the first snapshot that names them and dropped with
 /// the last that does.
 #[derive(Debug, Default)]
@@ -65,6 +68,8 @@ pub struct ServiceLive {
     /// Idle connections to it that wait to be used again; those of the engine of common requests.
     pub pooled: AtomicU32,
     pub connect_failures_total: AtomicU64,
+    /// When and why it could not be reached the last time.
+    pub connect_failed: Mutex<Option<(Tick, String)>>,
     /// From clients to the server.
     pub bytes_in_total: AtomicU64,
     /// From the server to clients.
@@ -324,6 +329,11 @@ impl ServiceLive {
 
     pub fn set_load(&self, load: Option<u32>) {
         self.load.store(load.map_or(0, |load| u64::from(load) + 1), Ordering::Relaxed);
+    }
+
+    /// Notes why it could not be reached.
+    pub fn cannot_connect(&self, now: Tick, why: &str) {
+        *self.connect_failed.lock() = Some((now, why.chars().take(WHY_CHARS).collect()));
     }
 
     /// Opens one transaction; it ends when the guard is dropped.

@@ -24,7 +24,7 @@ dto! {
         /// Null for a group's.
         pub vserver: Option<String>,
         pub lb_group: Option<String>,
-        /// `SOURCEIP`, `RULE` …
+        /// `SOURCEIP`, `RULE` …; `SPILLOVER`: it spilled, and goes back to the vserver named as its service.
         pub r#type: String,
         /// What it is known by: its network, the value of a rule, its TLS session in hex.
         pub client: String,
@@ -104,12 +104,26 @@ impl PersistenceSessionDto {
         }
     }
 
+    /// Of a client that spilled: its service is the vserver that it goes to.
+    pub fn spilled(world: &World<'_>, id: VserverId, session: &Session) -> PersistenceSessionDto {
+        PersistenceSessionDto {
+            vserver: Some(text(&world.model.vserver(id).name)),
+            lb_group: None,
+            r#type: "SPILLOVER".into(),
+            client: session.client.to_string(),
+            service: session.service.to_string(),
+            left: format_duration(Duration::from_secs(session.left.as_secs())),
+        }
+    }
+
     /// That a vserver keeps no table.
     pub fn note(world: &World<'_>, id: VserverId) -> Option<String> {
         let vserver = world.model.vserver(id);
         let name = &vserver.name;
         let Some(Persistence { kind, backup, .. }) = &vserver.persistence else {
-            return Some(format!("vserver {name} has no persistence"));
+            let spills = vserver.spillover.as_ref().is_some_and(|spillover| spillover.persistence.is_some());
+            let own = if spills { " of its own; listed are clients that spilled, and where they go" } else { "" };
+            return Some(format!("vserver {name} has no persistence{own}"));
         };
         match kind {
             PersistenceKind::CookieInsert { .. } if backup.is_some() => Some(format!(

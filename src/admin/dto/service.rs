@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use super::persistence::{persistent_clients, persistent_note};
-use super::{AutoScaleDto, NoteDto, TimesDto, admin_word, forced_word, measured, remaining, text, up_down};
+use super::{AutoScaleDto, NoteDto, TimesDto, admin_word, forced_word, measured, out, remaining, text, up_down};
 use crate::config::units::format_duration;
 use crate::control::World;
 use crate::model::check::Host;
@@ -50,14 +50,20 @@ dto! {
         pub vservers: Vec<String>,
         /// Bound monitors and how they stand.
         pub monitors: Vec<MonitorDto>,
-        /// Who disabled it, where it is disabled itself.
+        /// Who disabled it: itself, or else its group or its server.
         pub disabled_by: Option<NoteDto>,
+        /// What was disabled, where it was not the service itself: `server app1`, `service_group web`.
+        pub disabled_with: Option<String>,
         /// Who forces it.
         pub forced_by: Option<NoteDto>,
         /// Since start.
         pub requests_total: u64,
         /// Since start.
         pub connect_failures_total: u64,
+        /// Why it could not be reached the last time; null: it always could.
+        pub connect_failed: Option<String>,
+        /// How long ago that was.
+        pub connect_failed_ago: Option<String>,
         /// `ejected` while passive health keeps it out of the choice of new clients; null otherwise.
         pub passive: Option<String>,
         /// Time left of the ejection, in whole seconds.
@@ -214,6 +220,8 @@ impl ServiceDto {
         let now = world.now.tick;
         let ejection = live.and_then(|l| l.ejector.ejection(now));
         let ejected = ejection.map(|ejection| ejection.until.since(now));
+        let failed = live.and_then(|l| l.connect_failed.lock().clone());
+        let (disabled_by, disabled_with) = out::disabled(world, service);
         let resolved = address.is_some() || matches!(service.host, Host::Ip(_));
         ServiceDto {
             name: text(&service.name),
@@ -237,10 +245,13 @@ impl ServiceDto {
             max_client: service.settings.max_client,
             vservers,
             monitors: (0..service.monitors.len()).map(|at| MonitorDto::of(world, id, at)).collect(),
-            disabled_by: NoteDto::find(world, Kind::Service, &service.name, Slot::Admin),
+            disabled_by,
+            disabled_with,
             forced_by: NoteDto::find(world, Kind::Service, &service.name, Slot::Force),
             requests_total: total(|l| l.requests_total.load(Relaxed)),
             connect_failures_total: total(|l| l.connect_failures_total.load(Relaxed)),
+            connect_failed: failed.as_ref().map(|(_, why)| why.clone()),
+            connect_failed_ago: failed.map(|(at, _)| format!("{}s", now.since(at).as_secs())),
             passive: ejected.map(|_| text("ejected")),
             ejected_for: ejected.map(|left| format!("{}s", left.as_secs())),
             ejected_because: ejection.map(|ejection| ejection.cause.to_string()),

@@ -1,6 +1,6 @@
 //! The appliance as a whole: what is wrong, what people did, what is leaving.
 
-use super::{DrainDto, NoteDto, text, up_down};
+use super::{DrainDto, NoteDto, out, text, up_down};
 use crate::control::{JournalEntry, World};
 use crate::model::balancing::shares_text;
 use crate::model::id::{Kind, ServiceId, VserverId};
@@ -229,6 +229,10 @@ impl ProblemDto {
         if let Some(why) = &world.status.not_durable {
             problems.push(problem("error", "appliance", "", None, format!("not saved: {why}"), "status"));
         }
+        if let Some((at, why)) = &world.config.reload_failed {
+            let text = format!("the file was refused when it was read again, what ran before runs on: {why}");
+            problems.push(problem("error", "appliance", "", Some(at.to_string()), text, "config"));
+        }
         vserver_problems(world, &mut problems);
         service_problems(world, &mut problems);
         scenario_problems(world, &mut problems);
@@ -328,6 +332,9 @@ fn service_problems(world: &World<'_>, problems: &mut Vec<ProblemDto>) {
             ServiceState::Down => ("warning", format!("down: {}", failing_monitors(world, id))),
             ServiceState::TrofsDown => ("warning", "draining, and its probe says down".to_owned()),
             ServiceState::Unknown => ("info", "not known yet".to_owned()),
+            ServiceState::Up if out::ejection(world, id).is_some() => {
+                ("warning", out::ejection(world, id).unwrap_or_default())
+            }
             _ => continue,
         };
         let since = Some(view.since.wall.to_string());

@@ -1,5 +1,6 @@
 //! Virtual servers.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::{NoteDto, TimesDto, admin_word, text};
@@ -8,6 +9,7 @@ use crate::control::World;
 use crate::model::id::{Kind, VserverId};
 use crate::model::limit::{BackupAction, SpilloverMethod};
 use crate::model::persistence::PersistenceKind;
+use crate::model::rule::{Action, Route, Rule};
 use crate::model::state::{NewClients, ServiceState, Slot};
 use crate::model::vserver::Role;
 use crate::snapshot::live::Listening;
@@ -114,6 +116,8 @@ dto! {
     /// A vserver that another hands requests to.
     pub struct VserverTargetDto {
         pub vserver: String,
+        /// Rules of the content switch that lead there, in the order in which they are asked.
+        pub rules: Vec<String>,
         /// As of the vserver.
         pub effective_state: String,
     }
@@ -156,9 +160,10 @@ impl VserverDto {
             Role::Lb => ("lb", None, &[][..]),
             Role::Cs { default, targets } => ("cs", default.map(name_of), &targets[..]),
         };
-        let target = |&id: &VserverId| VserverTargetDto {
-            vserver: name_of(id),
-            effective_state: text(world.view.vservers[id.index()].effective.word()),
+        let target = |&to: &VserverId| VserverTargetDto {
+            vserver: name_of(to),
+            rules: leading(world, id, to),
+            effective_state: text(world.view.vservers[to.index()].effective.word()),
         };
         VserverDto {
             name: text(&vserver.name),
@@ -300,4 +305,12 @@ impl VserverMemberDto {
             times: counted.map(|c| TimesDto::all(&c.measured)).unwrap_or_default(),
         }
     }
+}
+
+/// Rules of `switch` that hand requests to `target`.
+fn leading(world: &World<'_>, switch: VserverId, target: VserverId) -> Vec<String> {
+    let leads = |rule: &&Rule| rule.vserver == switch && rule.action == Action::Route(Route::Vserver(target));
+    let mut rules: Vec<&Rule> = world.model.rules.iter().filter(leads).collect();
+    rules.sort_by_key(|rule| (rule.priority, Arc::clone(&rule.name)));
+    rules.iter().map(|rule| text(&rule.name)).collect()
 }

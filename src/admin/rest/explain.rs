@@ -67,7 +67,7 @@ dto! {
         pub chain: Vec<Value>,
         /// The members of the vserver that would serve it: `service`, `weight`, `order`, `state`, `active`, `why`.
         pub candidates: Vec<Value>,
-        /// `service`, `address`, `by`, `persistent`; null: nobody.
+        /// `service`, `address`, `by`, `persistent`, `spilled_before`; null: nobody.
         pub chosen: Option<Value>,
         /// How it would end where nobody serves it.
         pub refused: Option<String>,

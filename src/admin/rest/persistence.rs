@@ -47,6 +47,9 @@ async fn list(State(app): State<App>, params: Params) -> Result<Json<Persistence
             let wanted = |key: &_, _: &_| client.as_deref().is_none_or(|c| sessions_asked(world.model, id, key, c));
             let listed = sessions.list(world.now.tick, limit.saturating_sub(found.items.len()), &wanted);
             found.items.extend(listed.iter().map(|session| PersistenceSessionDto::of(world, id, session)));
+            let spilled = &world.snapshot.vservers[id.index()].live.spilled_clients;
+            let listed = spilled.list(world.now.tick, limit.saturating_sub(found.items.len()), &wanted);
+            found.items.extend(listed.iter().map(|session| PersistenceSessionDto::spilled(world, id, session)));
         }
         Ok(found)
     });
@@ -60,15 +63,17 @@ async fn clear(State(app): State<App>, caller: Caller, params: Params) -> Result
         let mut cleared = ClearedDto { cleared: 0, notes: Vec::new() };
         for id in tables(world, vserver.as_deref())? {
             cleared.notes.extend(PersistenceSessionDto::note(world, id));
-            let sessions = &world.snapshot.vservers[id.index()].sessions;
-            cleared.cleared += match client.as_deref() {
-                None => sessions.clear() as u64,
-                Some(client) => {
-                    let asked = |key: &_, _: &_| sessions_asked(world.model, id, key, client);
-                    let listed = sessions.list(world.now.tick, usize::MAX, &asked);
-                    listed.iter().filter(|session| sessions.remove(&session.client)).count() as u64
-                }
-            };
+            let entry = &world.snapshot.vservers[id.index()];
+            for sessions in [&*entry.sessions, &entry.live.spilled_clients] {
+                cleared.cleared += match client.as_deref() {
+                    None => sessions.clear() as u64,
+                    Some(client) => {
+                        let asked = |key: &_, _: &_| sessions_asked(world.model, id, key, client);
+                        let listed = sessions.list(world.now.tick, usize::MAX, &asked);
+                        listed.iter().filter(|session| sessions.remove(&session.client)).count() as u64
+                    }
+                };
+            }
         }
         tracing::info!(actor = &*actor, vserver, client, cleared = cleared.cleared, "persistence cleared");
         Ok(cleared)
@@ -91,5 +96,9 @@ fn tables(world: &World<'_>, vserver: Option<&str>) -> Result<Vec<VserverId>, Pr
         group.is_none_or(|group| group.vservers.first() == Some(id))
     };
     let all = (0..model.vservers.len()).map(VserverId::from_index);
-    Ok(all.filter(|id| model.vserver(*id).persistence.is_some()).filter(is_first).filter(in_snapshot).collect())
+    let has_table = |id: &VserverId| {
+        let vserver = model.vserver(*id);
+        vserver.persistence.is_some() || vserver.spillover.as_ref().is_some_and(|s| s.persistence.is_some())
+    };
+    Ok(all.filter(has_table).filter(is_first).filter(in_snapshot).collect())
 }

@@ -32,6 +32,7 @@ pub(super) fn list<T>(items: &[T], whole: bool, show: impl Fn(&T) -> String) -> 
 pub(super) fn service(service: &ServiceDto, now: &str, whole: bool) -> String {
     let mut out = format!("{} ({}) - {}\n", service.name, service.address, service.r#type);
     out += &format!("\tState: {}\n", state_line(&service.state, service.drain.as_ref(), service.active));
+    out += &persistent_lines(service.drain.as_ref());
     out += &since_lines(&service.since, now);
     if !whole {
         return out;
@@ -54,7 +55,11 @@ pub(super) fn service(service: &ServiceDto, now: &str, whole: bool) -> String {
             service.ejections_total
         );
     }
-    for (what, note) in [("Disabled", &service.disabled_by), ("Forced", &service.forced_by)] {
+    if let (Some(why), Some(ago)) = (&service.connect_failed, &service.connect_failed_ago) {
+        out += &format!("\tLast failed connect: {why} ({ago} ago)\n");
+    }
+    let disabled = service.disabled_with.as_ref().map_or("Disabled".into(), |with| format!("Disabled with {with}"));
+    for (what, note) in [(&disabled[..], &service.disabled_by), ("Forced", &service.forced_by)] {
         if let Some(note) = note {
             out += &note_line(what, &note.actor, &note.since, note.reason.as_deref(), note.expires.as_deref());
         }
@@ -91,6 +96,9 @@ fn switching(vserver: &VserverDto) -> String {
     for (at, target) in vserver.targets.iter().enumerate() {
         let state = long_word(&target.effective_state);
         out += &format!("\n{})\t{}\tEffective State: {state}\n", at + 1, target.vserver);
+        if !target.rules.is_empty() {
+            out += &format!("\tRules: {}\n", target.rules.join(", "));
+        }
     }
     out
 }
@@ -148,12 +156,15 @@ pub(super) fn vserver(vserver: &VserverDto, now: &str, whole: bool) -> String {
     }
     if vserver.surge_max > 0 {
         let (now, waited, refused) = (vserver.surge_count, vserver.surge_waited_total, vserver.surge_refused_total);
-        out += &format!("\tSurge Queue: {now} (Max {})\tWaited: {waited}\tRefused: {refused}\n", vserver.surge_max);
+        out += &format!("\tSurge Queue: {now} (Highest {})\tWaited: {waited}\tRefused: {refused}\n", vserver.surge_max);
     }
     if vserver.limited_total > 0 {
         out += &format!("\tOver Client Limits: {}\n", vserver.limited_total);
     }
-    out += &match &vserver.active_backup {
+    out += &match vserver.active_backup.as_ref() {
+        None if vserver.new_clients == "refused" && vserver.redirect_url.is_some() => {
+            "\tNew Clients: redirected to the Redirect URL\n".to_owned()
+        }
         Some(backup) => format!("\tNew Clients: {backup}\n"),
         None => format!("\tNew Clients: {}\n", vserver.new_clients),
     };
@@ -179,6 +190,20 @@ fn state_line(state: &str, drain: Option<&DrainDto>, active: u32) -> String {
         "monitor" => format!("{word} (by the answer of a monitor)"),
         _ => format!("{word} (Out Of Service in {left} seconds)"),
     }
+}
+
+/// Whom persistence still leads to a service that drains.
+fn persistent_lines(drain: Option<&DrainDto>) -> String {
+    let Some(drain) = drain else { return String::new() };
+    let mut out = String::new();
+    if drain.persistent_clients > 0 {
+        let left = drain.persistent_left.as_deref().unwrap_or("0s");
+        out += &format!("\tPersistent clients: {}, the last ends in {left}\n", drain.persistent_clients);
+    }
+    if let Some(note) = &drain.persistent_note {
+        out += &format!("\tPersistent clients: {note}\n");
+    }
+    out
 }
 
 fn seconds(text: &str) -> Option<u64> {

@@ -10,6 +10,7 @@ pub(super) fn of_vserver(out: &mut Text, vserver: &Vserver) {
         out.key("x_forwarded", Value::Bool(vserver.forwarded.x_forwarded));
         out.key("forwarded", Value::Bool(vserver.forwarded.forwarded));
         out.key("http2", Value::Bool(vserver.http2));
+        out.key("abort_on_close", Value::Bool(vserver.abort_on_close));
         let retry = vec![
             ("max".to_owned(), Value::Int(vserver.retry.max.into())),
             ("budget_percent".to_owned(), Value::Int(vserver.retry.budget_percent.into())),

@@ -37,6 +37,12 @@ pub fn http2(cx: &mut Context<'_>, object: &Object<'_>, protocol: Protocol, defa
     object.bool("http2").unwrap_or(default) && protocol.is_http()
 }
 
+/// Whether a client that closes its sending side has left.
+pub fn abort_on_close(cx: &mut Context<'_>, object: &Object<'_>, protocol: Protocol) -> bool {
+    needs_http(cx, object, protocol, &["abort_on_close"]);
+    object.bool("abort_on_close").unwrap_or(true) && protocol.is_http()
+}
+
 pub fn retry(cx: &mut Context<'_>, object: &Object<'_>, protocol: Protocol) -> Retry {
     let defaults = Retry::default();
     needs_http(cx, object, protocol, &["retry"]);

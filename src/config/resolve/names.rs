@@ -224,7 +224,10 @@ fn refuse_builtin(report: &mut Report, monitors: &mut Vec<(Name, Place)>) {
             report.error(
                 *place,
                 format!("monitor.{name}"),
-                format!("`{name}` is a built-in monitor and cannot be changed"),
+                format!(
+                    "`{name}` is a built-in monitor and cannot be changed; bind it as `monitors = [\"{name}\"]`, or define \
+                     one of another name"
+                ),
             );
         }
         !builtin

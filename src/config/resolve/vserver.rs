@@ -135,6 +135,7 @@ fn vserver(
         down_state_flush: object.bool("down_state_flush").unwrap_or(true),
         trofs_persistence: object.bool("trofs_persistence").unwrap_or(true),
         client_timeout: object.duration("clt_timeout").unwrap_or(client_timeout),
+        abort_on_close: super::http::abort_on_close(cx, object, protocol),
         forwarded: super::http::forwarded(cx, object, protocol),
         http2: super::http::http2(cx, object, protocol, protocol == Protocol::Ssl),
         retry: super::http::retry(cx, object, protocol),

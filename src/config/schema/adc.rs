@@ -155,6 +155,7 @@ macro_rules! any_vserver_keys {
             super::http::X_FORWARDED,
             super::http::FORWARDED,
             super::http::HTTP2,
+            super::http::ABORT_ON_CLOSE,
             super::http::RETRY,
             super::http::COMMENT,
             key("diagnostics", Kind::OneOf(&[Kind::List(&Kind::Network), Kind::Network])),

@@ -142,12 +142,16 @@ impl Core {
         let Some(change) = self.changes.current.take() else { return };
         match outcome {
             ConfigOutcome::Loaded(Err(refusal)) | ConfigOutcome::Saved(Err(refusal)) => {
+                if matches!(change.command, Command::Reload) {
+                    self.config.reload_failed = Some((now.wall, in_short(&refusal)));
+                }
                 self.answer(change.reply, Err(refusal), None);
             }
             ConfigOutcome::Loaded(Ok(built)) => self.loaded(now, change, *built),
             ConfigOutcome::Saved(Ok((text, warnings))) => {
                 self.config.saved_hash.clone_from(&self.config.hash);
                 self.config.unsaved = false;
+                self.config.reload_failed = None;
                 self.saved_model = Arc::clone(&self.intended);
                 if let Some(root) = self.sources.first_mut() {
                     root.text = text.into();
@@ -200,6 +204,7 @@ impl Core {
         status.loaded_at = now.wall;
         if origin == "reload" {
             status.saved_hash.clone_from(&status.hash);
+            status.reload_failed = None;
             self.saved_model = Arc::clone(&loaded.model);
         }
         status.unsaved = status.hash != status.saved_hash;
@@ -316,6 +321,18 @@ fn running_text(sources: &[Source], model: &Model) -> (String, bool) {
     match sources.split_first() {
         Some((root, rest)) if rest.iter().all(is_named_text) => (root.text.to_string(), true),
         _ => (render::render(model), false),
+    }
+}
+
+/// In one line: of many problems the first.
+fn in_short(refusal: &Refusal) -> String {
+    match refusal {
+        Refusal::BadConfig(problems) => match &problems[..] {
+            [first, rest @ ..] if !rest.is_empty() => format!("{} (and {} more)", first.plain(), rest.len()),
+            [first, ..] => first.plain(),
+            [] => refusal.to_string(),
+        },
+        _ => refusal.to_string(),
     }
 }
 

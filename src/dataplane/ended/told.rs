@@ -61,6 +61,8 @@ impl Exchange {
         line.text("who", ending.who.word());
         line.text("phase", ending.phase.word());
         line.text("reason", ending.reason.word());
+        let why = self.why.as_deref().filter(|_| ending.who != Who::Client && ending.reason != Reason::Done);
+        line.text("why", why.unwrap_or(""));
         line.text("rule", self.rule.as_deref().unwrap_or(""));
         line.end();
     }

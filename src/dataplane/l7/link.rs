@@ -42,6 +42,10 @@ pub(super) struct Link {
     pub vserver: Name,
     /// The answer is written: the next request may pass.
     next: AtomicBool,
+    /// A client that closes its sending side before its answer has begun has left.
+    abort_on_close: AtomicBool,
+    /// The answer has begun.
+    answering: AtomicBool,
     /// The answer was 101: no more HTTP.
     tunnel: AtomicBool,
     /// Of the connection: streams of one share it.
@@ -85,6 +89,8 @@ impl Link {
             info,
             vserver,
             next: AtomicBool::new(false),
+            abort_on_close: AtomicBool::new(false),
+            answering: AtomicBool::new(false),
             tunnel: AtomicBool::new(false),
             ends,
             connection: None,
@@ -117,7 +123,21 @@ impl Link {
     }
 
     pub fn take_next(&self) -> bool {
-        self.next.swap(false, Ordering::AcqRel)
+        let next = self.next.swap(false, Ordering::AcqRel);
+        if next {
+            self.answering.store(false, Ordering::Relaxed);
+        }
+        next
+    }
+
+    /// As the vserver has it.
+    pub fn set_abort_on_close(&self, abort: bool) {
+        self.abort_on_close.store(abort, Ordering::Relaxed);
+    }
+
+    /// Whether a client that closes its sending side now has left.
+    pub fn aborts_on_close(&self) -> bool {
+        self.abort_on_close.load(Ordering::Relaxed) && !self.answering.load(Ordering::Relaxed)
     }
 
     pub fn open_tunnel(&self) {
@@ -252,6 +272,7 @@ impl Link {
 
     /// The next head of a final answer is to have this Date, whatever the engine writes (HTTP/1).
     pub fn settle_date(&self, date: Option<&HeaderValue>) {
+        self.answering.store(true, Ordering::Relaxed);
         if self.connection.is_none() {
             *self.date.lock() = Some(date.cloned());
         }

@@ -18,10 +18,10 @@ pub mod answer;
 mod criteria;
 pub mod edits;
 pub mod explain;
+mod fill;
 mod path;
 
 use std::net::IpAddr;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use crate::model::condition::{Subject, Truth};
@@ -34,6 +34,7 @@ use crate::snapshot::Snapshot;
 pub use crate::dataplane::member::{Choice, Wanted, choose};
 use answer::AnswerRules;
 use edits::HeadEdits;
+use fill::{fill_body, fill_in, fill_in_with};
 pub use path::Path;
 
 /// Hand-overs from vserver to vserver at most: more is a circle.
@@ -208,7 +209,12 @@ fn act(snapshot: &Snapshot, rule: RuleId, request: &Request<'_>, decision: &mut 
     match &snapshot.model.rules[rule.index()].action {
         Action::Respond { status, headers, body } => {
             let act = acted(Act::Decided);
-            decision.verdict = Verdict::Respond { status: *status, headers: headers.clone(), body: body.clone() };
+            let media_type = headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-type"));
+            decision.verdict = Verdict::Respond {
+                status: *status,
+                headers: headers.iter().map(|(name, value)| (name.clone(), fill_in(value, request).into())).collect(),
+                body: fill_body(body, media_type.map_or("", |(_, value)| value), request),
+            };
             act
         }
         Action::Reject => {
@@ -275,40 +281,6 @@ fn term_value(snapshot: &Snapshot, rule: RuleId, at: (usize, usize), request: &R
         Some(met) => Truth::from(met != term.negated),
         None => Truth::Unknown,
     }
-}
-
-/// Replaces `{path}` (as sent, without query), `{query}` (without `?`), `{host}` (as sent, with port) and `{client}` (the
-/// address). One pass, so that a brace in what is put in is not replaced again.
-fn fill_in(template: &Arc<str>, request: &Request<'_>) -> String {
-    fill_in_with(template, request, str::to_owned)
-}
-
-/// As [`fill_in`], with each value written by `encoded`.
-fn fill_in_with(template: &Arc<str>, request: &Request<'_>, encoded: impl Fn(&str) -> String) -> String {
-    if !template.contains('{') {
-        return template.to_string();
-    }
-    let client = request.client.to_canonical().to_string();
-    let (path, query) = request.target.split_once('?').unwrap_or((request.target, ""));
-    let mut location = String::with_capacity(template.len() + request.target.len());
-    let mut rest: &str = template;
-    while let Some(open) = rest.find('{') {
-        location.push_str(&rest[..open]);
-        rest = &rest[open..];
-        let known = [("{path}", path), ("{query}", query), ("{host}", request.host), ("{client}", client.as_str())];
-        match known.iter().find(|(name, _)| rest.starts_with(name)) {
-            Some((name, value)) => {
-                location.push_str(&encoded(value));
-                rest = &rest[name.len()..];
-            }
-            None => {
-                location.push('{');
-                rest = &rest[1..];
-            }
-        }
-    }
-    location.push_str(rest);
-    location
 }
 
 // === impl Decision ===

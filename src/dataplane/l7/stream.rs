@@ -6,7 +6,8 @@
 //! leave together; what the engine has written leaves at the latest when it waits for more, so that an answer that comes
 //! slowly reaches the client as it comes.
 //!
-//! A client that closes its sending side while it waits is still answered (RFC 9112 §9.6); a reset is seen at once.
+//! A client that closes its sending side while it waits for the first byte of its answer has left, unless the vserver has
+//! `abort_on_close` off: then it is still answered (RFC 9112 §9.6). A reset is seen at once.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -213,7 +214,10 @@ impl ClientStream {
                 self.guard.next();
                 return Poll::Ready(Ok(()));
             }
-            // Read ahead within bounds: it is how a reset is noticed.
+            if self.ended && self.link.aborts_on_close() {
+                return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
+            }
+            // Read ahead within bounds: it is how a reset is noticed, and an end.
             if self.ended || self.waiting.len() >= AHEAD_MAX_BYTES {
                 return Poll::Pending;
             }

@@ -145,7 +145,7 @@ fn first(snapshot: &Snapshot, entry: VserverId, wanted: &Wanted<'_>) -> Result<V
 }
 
 /// Where `Spillover::persistence` sends a client that spilled before, while that can still take it.
-fn spilled_before(snapshot: &Snapshot, entry: VserverId, wanted: &Wanted<'_>) -> Option<VserverId> {
+pub fn spilled_before(snapshot: &Snapshot, entry: VserverId, wanted: &Wanted<'_>) -> Option<VserverId> {
     let timeout = snapshot.model.vserver(entry).spillover.as_ref()?.persistence?;
     let clients = &snapshot.vservers[entry.index()].live.spilled_clients;
     let client = Key::Client(wanted.client.ip().to_canonical());

@@ -16,7 +16,7 @@ use tokio_rustls::client::TlsStream;
 
 use super::certificates::certified;
 use super::trusting::Trusting;
-use super::{provider, roots, versions};
+use super::{pinned, provider, versions};
 use crate::model::Model;
 use crate::model::check::Host;
 use crate::model::id::Name;
@@ -164,7 +164,9 @@ impl Definition {
             .map_err(|error| error.to_string())?;
         let builder = match (self.verify, &self.authority) {
             (false, _) => builder.dangerous().with_custom_certificate_verifier(Arc::new(Trusting(provider()))),
-            (true, Some(authority)) => builder.with_root_certificates(roots(authority)?),
+            (true, Some(authority)) => {
+                builder.dangerous().with_custom_certificate_verifier(Arc::new(pinned::servers(authority)?))
+            }
             (true, None) => builder.with_root_certificates(system_roots()?),
         };
         let mut config = match &self.certificate {

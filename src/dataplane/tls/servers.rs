@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use parking_lot::{Mutex, RwLock};
 use rustls::ServerConfig;
-use rustls::server::{NoServerSessionStorage, WebPkiClientVerifier};
+use rustls::server::NoServerSessionStorage;
 
 use super::certificates::Certificates;
 use super::certified::Certified;
 use super::session::Sessions;
-use super::{provider, roots, versions};
+use super::{pinned, provider, versions};
 use crate::model::Model;
 use crate::model::id::Name;
 use crate::model::service::Protocol;
@@ -123,10 +123,8 @@ impl Definition {
         let builder = match &self.clients {
             None => builder.with_no_client_auth(),
             Some((required, authority)) => {
-                let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots(authority)?), provider());
-                let verifier = if *required { verifier } else { verifier.allow_unauthenticated() };
-                let verifier = verifier.build().map_err(|error| error.to_string())?;
-                builder.with_client_cert_verifier(Arc::new(Certified(verifier)))
+                let verifier = pinned::clients(authority, *required)?;
+                builder.with_client_cert_verifier(Arc::new(Certified(Arc::new(verifier))))
             }
         };
         let mut config = builder.with_cert_resolver(Arc::clone(&certificates) as _);

@@ -9,6 +9,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use bascule::dataplane::l7::Carrier;
+use bascule::model::Model;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::engines::messages;
@@ -103,6 +104,11 @@ fn chunked(dice: &mut Dice, body: &str) -> String {
     format!("{chunk}{end}")
 }
 
+/// The stream ends with its last request, whose answer is to come all the same.
+fn patient(server: &Server) -> Model {
+    one(server).with(|web| web.abort_on_close = false).model()
+}
+
 /// Sends the pieces, each after the last has had time to be read, and waits for the end.
 async fn send(to: SocketAddr, pieces: &[&[u8]]) {
     let mut client = connect(to).await;
@@ -179,8 +185,8 @@ impl Drop for Nginx {
 #[tokio::test(flavor = "multi_thread")]
 async fn relay_pingora_and_nginx_agree_where_each_request_ends_or_it_is_refused() {
     let (by_relay, by_pingora, by_nginx) = (Server::http("a").await, Server::http("a").await, Server::http("a").await);
-    let relay = World::through(one(&by_relay).model(), Carrier::Relay).await;
-    let pingora = World::through(one(&by_pingora).model(), Carrier::Pingora).await;
+    let relay = World::through(patient(&by_relay), Carrier::Relay).await;
+    let pingora = World::through(patient(&by_pingora), Carrier::Pingora).await;
     let nginx = Nginx::start(by_nginx.at).await;
     let mut dice = Dice(SEED);
     let (mut passed, mut refused) = (0, 0);

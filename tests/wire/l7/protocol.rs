@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
+use bascule::dataplane::l7::Carrier;
 use bascule::model::service::Protocol::Http;
 
 use super::{one, one_world};
@@ -56,14 +57,59 @@ async fn requests_sent_ahead_are_answered_in_order() {
 }
 
 #[tokio::test]
-async fn a_client_that_has_said_everything_is_still_answered() {
+async fn a_client_that_closes_before_its_answer_begins_has_left_and_one_that_closes_later_has_not() {
+    for carrier in [Carrier::Relay, Carrier::Pingora] {
+        let (answer, answered) = tokio::sync::watch::channel(0);
+        let server = Server::each(move |mut stream| {
+            let mut answered = answered.clone();
+            async move {
+                read_request(&mut stream).await;
+                let mut scrap = [0; 1];
+                for (step, part) in [(1, &b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\na"[..]), (2, b"b")] {
+                    tokio::select! {
+                        _ = answered.wait_for(|at| *at >= step) => {}
+                        _ = stream.read(&mut scrap) => return,
+                    }
+                    let _ = stream.write_all(part).await;
+                }
+            }
+        })
+        .await;
+        let world = World::through(one(&server).model(), carrier).await;
+        let mut client = connect(world.vip("web")).await;
+        client.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
+        eventually("it is under way", || world.active("a") == 1).await;
+        client.shutdown().await.unwrap();
+        eventually("its place is free", || world.active("a") == 0).await;
+        assert_eq!(read_all(&mut client).await, "", "{carrier:?}");
+        let snapshot = world.cell.load_full();
+        let ended = || snapshot.vservers[0].live.endings.counts();
+        let gone = || ended().iter().any(|(ending, _)| ending.to_string() == "client/wait/client_gone");
+        eventually("it ended as client_gone", gone).await;
+
+        let mut client = connect(world.vip("web")).await;
+        client.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
+        answer.send_replace(1);
+        let mut read = Vec::new();
+        while !read.ends_with(b"\r\n\r\na") {
+            client.read_buf(&mut read).await.unwrap();
+        }
+        client.shutdown().await.unwrap();
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        answer.send_replace(2);
+        assert_eq!(read_all(&mut client).await, "b", "{carrier:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_has_said_everything_is_still_answered_where_the_vserver_wants_it() {
     let server = Server::each(|mut stream| async move {
         read_request(&mut stream).await;
         tokio::time::sleep(Duration::from_millis(100)).await;
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na").await;
     })
     .await;
-    let world = one_world(&server).await;
+    let world = World::start(one(&server).with(|web| web.abort_on_close = false)).await;
     let mut client = connect(world.vip("web")).await;
     client.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
     client.shutdown().await.unwrap();

@@ -29,6 +29,18 @@ pub struct Issued {
     pub key: String,
 }
 
+/// As `openssl req -x509` makes one: an authority and a leaf at once; good until the end of that year.
+pub fn self_signed(name: &str, hosts: &[&str], year: i32) -> Issued {
+    let hosts: Vec<String> = hosts.iter().map(|host| (*host).to_owned()).collect();
+    let mut params = CertificateParams::new(hosts).unwrap();
+    params.distinguished_name.push(DnType::CommonName, name);
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    params.not_after = rcgen::date_time_ymd(year, 12, 31);
+    let key = KeyPair::generate().unwrap();
+    let chain = params.self_signed(&key).unwrap().pem();
+    Issued { name: name.to_owned(), chain, key: key.serialize_pem() }
+}
+
 // === impl Authority ===
 
 impl Authority {

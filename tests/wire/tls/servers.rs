@@ -73,6 +73,31 @@ async fn a_server_with_the_wrong_name_authority_or_date_is_not_reached() {
 }
 
 #[tokio::test]
+async fn a_self_signed_certificate_is_good_where_it_is_listed_itself_and_for_its_name_and_dates_alone() {
+    let own = super::pki::self_signed("db", &["db.test"], 4096);
+    let late = super::pki::self_signed("db", &["db.test"], 2020);
+    let other = super::pki::self_signed("db", &["db.test"], 4096);
+    for (shown, listed, name, good) in [
+        (&own, &own, "db.test", true),
+        (&own, &own, "other.test", false),
+        (&late, &late, "db.test", false),
+        (&own, &other, "db.test", false),
+    ] {
+        let server = tls_server(shown.server(None)).await;
+        let plan = Plan::default().service("a", SslTcp, server.at).vserver("db", Tcp, &["a"]);
+        let mut model = plan.model();
+        model.certificates.push(bascule::model::tls::Certificate { key: None, ..listed.certificate() });
+        verified_by_ca(model.services[0].settings.tls.as_mut().unwrap(), 0, name);
+        let world = World::of(model).await;
+        assert_eq!(asked(&world).await.is_some(), good, "{name}");
+        let snapshot = world.cell.load_full();
+        let why = snapshot.services[0].live.connect_failed.lock().clone();
+        assert_eq!(why.is_none(), good, "{why:?}");
+        assert!(why.is_none_or(|(_, why)| why.starts_with("TLS as ")), "the reason is kept");
+    }
+}
+
+#[tokio::test]
 async fn a_server_that_wants_a_certificate_gets_ours() {
     let ca = authority();
     let server = tls_server(ca.issue("db", &["db.test"]).server(Some(&ca))).await;

@@ -35,7 +35,8 @@ pub(in super::super) fn status(status: &StatusDto) -> String {
     out + &section(
         "Set by people",
         status.overrides.iter().map(|o| {
-            let what = format!("{} {}: {} {}", o.kind, o.object, o.slot, o.value);
+            let value = if o.slot == o.value { String::new() } else { format!(" {}", o.value) };
+            let what = format!("{} {}: {}{value}", o.kind, o.object, o.slot);
             note_line(&what, &o.actor, &o.since, o.reason.as_deref(), o.expires.as_deref())
         }),
     )

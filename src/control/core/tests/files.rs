@@ -110,6 +110,24 @@ fn a_bad_configuration_changes_nothing() {
 }
 
 #[test]
+fn a_reload_that_was_refused_is_remembered_until_one_is_taken_or_the_file_is_written() {
+    let (_dir, path, mut bench) = world();
+    let failed = |bench: &mut Bench| bench.read(|w| w.config.reload_failed.clone().map(|(_, why)| why)).unwrap();
+    for mend in [Command::Reload, Command::Save] {
+        fs::write(&path, "schema = 1\nnope = 1\nneither = 2\n").unwrap();
+        assert!(run(&mut bench, Command::Reload).is_err());
+        let why = failed(&mut bench).expect("remembered");
+        assert!(why.contains("nope") && why.contains("more"), "{why}");
+        assert!(apply(&mut bench, "nope = 1", false).is_err());
+        if matches!(mend, Command::Reload) {
+            fs::write(&path, BOX).unwrap();
+        }
+        run(&mut bench, mend).unwrap();
+        assert_eq!(failed(&mut bench), None);
+    }
+}
+
+#[test]
 fn a_reload_says_which_unsaved_changes_it_drops() {
     let (_dir, path, mut bench) = world();
     let text = edited(&mut bench, "max_client = 0", "max_client = 7");

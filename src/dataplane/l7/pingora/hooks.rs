@@ -81,6 +81,7 @@ impl ProxyHttp for Hooks {
         let intended = snapshot.model.vserver(vserver);
         let live = &snapshot.vservers[vserver.index()].live;
         link.set_idle(intended.client_timeout);
+        link.set_abort_on_close(intended.abort_on_close);
         session.set_read_timeout(Some(intended.client_timeout));
         session.set_write_timeout(Some(intended.client_timeout));
         session.set_total_drain_timeout(Some(Duration::from_secs(5)));
@@ -319,6 +320,7 @@ impl ProxyHttp for Hooks {
                 link.shared.judge(service, live, Outcome::ConnectFailed);
             }
         }
+        ctx.unreached(&error.to_string());
         ctx.pass_over();
         // Until another is reached: that none is left to be tried says less.
         ctx.ended = Some(answer::ended_by(Some(&error), Phase::Connect));

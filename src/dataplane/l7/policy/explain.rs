@@ -10,11 +10,12 @@ use crate::balance::extract::{self, Parts};
 use crate::dataplane::member::{self, Only, Refused, Wanted, choose};
 use crate::model::balancing::Extract;
 use crate::model::condition::Truth;
-use crate::model::id::VserverId;
+use crate::model::id::{ServiceId, VserverId};
 use crate::model::rule::Route;
 use crate::model::state::NewClients;
 use crate::model::time::Tick;
 use crate::snapshot::Snapshot;
+use crate::snapshot::pick::Why;
 
 /// What becomes of a request, and how that came about.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -86,6 +87,8 @@ pub struct Chosen {
     pub by: String,
     /// Asked for by persistence, and honoured.
     pub persistent: bool,
+    /// The client spilled before, and goes back to where it went (`spillover.persistence`).
+    pub spilled_before: bool,
 }
 
 /// What becomes of `request` on `addressed` now.
@@ -115,6 +118,9 @@ pub fn explain(
         Some(Ok(choice)) => choice.serving,
         _ => decision.vserver,
     };
+    let before = member::spilled_before(snapshot, decision.vserver, &wanted);
+    let back = chosen.as_ref().and_then(|chosen| chosen.as_ref().ok()).filter(|choice| choice.persistent);
+    let back = back.map(|choice| choice.service);
     let refused =
         chosen.as_ref().and_then(|chosen| chosen.as_ref().err()).map(|Refused { ending, .. }| ending.to_string());
     let name = |id: VserverId| snapshot.model.vserver(id).name.to_string();
@@ -125,12 +131,13 @@ pub fn explain(
         balanced_by: name(decision.vserver),
         limits: snapshot.model.vserver(addressed).client_limits.iter().map(|limit| limit.name.to_string()).collect(),
         chain: if balances { chain(snapshot, decision.vserver) } else { Vec::new() },
-        candidates: if balances { candidates(snapshot, serving, &wanted) } else { Vec::new() },
+        candidates: if balances { candidates(snapshot, serving, &wanted, back) } else { Vec::new() },
         chosen: chosen.and_then(Result::ok).map(|choice| Chosen {
             service: snapshot.model.service(choice.service).name.to_string(),
             address: choice.address.to_string(),
             by: name(choice.serving),
             persistent: choice.persistent,
+            spilled_before: !choice.persistent && before == Some(choice.serving),
         }),
         refused,
     }
@@ -194,7 +201,7 @@ fn chain(snapshot: &Snapshot, id: VserverId) -> Vec<Link> {
     looked_at.map(link).collect()
 }
 
-fn candidates(snapshot: &Snapshot, serving: VserverId, wanted: &Wanted<'_>) -> Vec<Candidate> {
+fn candidates(snapshot: &Snapshot, serving: VserverId, wanted: &Wanted<'_>, back: Option<ServiceId>) -> Vec<Candidate> {
     let members = &snapshot.model.vserver(serving).members;
     let considered = member::considered(snapshot, serving, wanted).into_iter().map(|considered| {
         let member = members[considered.position as usize];
@@ -205,7 +212,12 @@ fn candidates(snapshot: &Snapshot, serving: VserverId, wanted: &Wanted<'_>) -> V
             order: member.order,
             state: entry.state.word(),
             active: entry.live.active.load(std::sync::atomic::Ordering::SeqCst),
-            why: considered.why.to_string(),
+            // Where persistence decides, the method is not asked.
+            why: match (&considered.why, back) {
+                (_, Some(back)) if back == member.service => "chosen by persistence".into(),
+                (Why::Chosen { method }, Some(_)) => format!("{} would choose it for a new client", method.word()),
+                (why, _) => why.to_string(),
+            },
         }
     });
     considered.collect()

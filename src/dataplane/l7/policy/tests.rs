@@ -1,5 +1,7 @@
 mod switching;
 
+use std::sync::Arc;
+
 use super::*;
 use crate::model::Model;
 use crate::model::condition::{Condition, Group, Term};

@@ -306,10 +306,12 @@ async fn attempt<S: Transport>(
     server.requests += 1;
     let most = service.settings.max_requests;
     let last = server.is_the_clients || (most > 0 && server.requests >= most);
+    let asked = acquired.snapshot.model.vserver_id(&client.vserver).map(|id| acquired.snapshot.model.vserver(id));
     let terms = Terms {
         to_head: request.to_head,
         minor: request.head.minor,
         expects: request.head.expects && request.head.minor == 1,
+        abort_on_close: asked.is_some_and(|asked| asked.abort_on_close),
         keep: request.keep(),
         set_cookie: sticky::set_cookie(&acquired.snapshot, acquired.choice),
         client_limit: client.limit,
@@ -317,7 +319,6 @@ async fn attempt<S: Transport>(
     };
     let Outset { out, body, copied_head } = outset(client, acquired, trip, whole, last);
     let (request, story) = (&mut *trip.request, &mut *trip.story);
-    let asked = acquired.snapshot.model.vserver_id(&client.vserver).map(|id| acquired.snapshot.model.vserver(id));
     let mut transit = Transit::new(&terms, story, server, out, body);
     transit.watch(acquired);
     transit.diagnose(asked.filter(|asked| !asked.diagnostics.is_empty()));
@@ -372,6 +373,7 @@ async fn reach<S: Transport>(
             acquired.serving.live().connect_failures_total.fetch_add(1, Ordering::Relaxed);
             tracing::debug!(service = &**acquired.serving.service(), address = %acquired.choice.address,
                 reason = failure.reason.word(), why = failure.why, "cannot connect");
+            story.unreached(&failure.why);
             Err(Failed::unreached(story, failure.reason))
         }
     }

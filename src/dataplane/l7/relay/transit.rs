@@ -37,6 +37,8 @@ pub(super) struct Terms {
     pub minor: u8,
     /// The client waits for `100 Continue` before it sends its body.
     pub expects: bool,
+    /// A client that closes its sending side before the answer has left.
+    pub abort_on_close: bool,
     /// As the client wants it.
     pub keep: Keep,
     /// Due in the answer.

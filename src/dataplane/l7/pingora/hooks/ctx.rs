@@ -169,6 +169,14 @@ impl Ctx {
         }
     }
 
+    /// The chosen one cannot be reached.
+    pub fn unreached(&mut self, why: &str) {
+        if let (Some(chosen), Some(link)) = (&self.chosen, &self.link) {
+            chosen.serving.live().cannot_connect(link.shared.now(), why);
+        }
+        self.step(|e| e.unreached(why));
+    }
+
     pub fn may_try_again(&self) -> bool {
         self.began.elapsed() < TRIES_BUDGET
     }

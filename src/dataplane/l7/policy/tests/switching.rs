@@ -1,5 +1,7 @@
 //! Content switching, edits, mirrors and rules of the response, on a small appliance.
 
+use std::sync::Arc;
+
 use std::borrow::Cow;
 
 use super::*;

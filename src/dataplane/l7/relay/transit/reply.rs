@@ -113,7 +113,7 @@ impl Transit<'_> {
     }
 
     /// The request went out, its answer has not come: what the client sends meanwhile waits for its turn. It is how a
-    /// reset is noticed.
+    /// reset is noticed, and an end.
     fn read_ahead<S: Transport>(&mut self, client: &mut Client<S>, cx: &mut Context<'_>) -> Result<(), Fail> {
         let has_room = client.input.as_mut().is_none_or(|input| !input.room().is_empty());
         if client.ended || !has_room || !self.body.is_over() || self.begun.is_some() {
@@ -122,6 +122,7 @@ impl Transit<'_> {
         let was_empty = client.input.is_none();
         match client.poll_read(cx) {
             Poll::Ready(Err(_)) => Err(Fail::ClientGone),
+            Poll::Ready(Ok(0)) if self.terms.abort_on_close => Err(Fail::ClientGone),
             // Once more, so that the task is woken by what comes next.
             Poll::Ready(Ok(_)) => self.read_ahead(client, cx),
             Poll::Pending => {
