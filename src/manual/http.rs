@@ -34,7 +34,9 @@
 //! | header list | 64 KiB, 100 fields (431) |
 //! | bytes of bodies that are not taken yet | 256 KiB a stream, 1 MiB in all |
 //! | streams that the client resets | 400 at once, 40 a second over time; then GOAWAY (ENHANCE_YOUR_CALM) |
-//! | PING, SETTINGS, PRIORITY and empty DATA frames | 2000 at once, 500 a second over time; then the same |
+//! | PING, SETTINGS, PRIORITY, empty DATA frames and frames of unknown types | 2000 at once, 500 a second over time; then the same |
+//! | WINDOW_UPDATE frames | 100 000 at once and a second; then the same |
+//! | answers that the client does not take (half a MiB each) | an eighth of the memory of the machine, 128 MiB at least, for all connections; then the same for a connection that has at least as many as the average |
 //! | malformed requests (400) | 32, then the same |
 //! | no stream open | `clt_timeout`, then GOAWAY |
 //! | a body that the client owes | `clt_timeout` without a byte, then the stream is reset |

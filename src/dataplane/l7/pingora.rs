@@ -54,6 +54,8 @@ const TRIES_MAX: usize = 64;
 pub(crate) struct Engine {
     proxy: Arc<HttpProxy<Hooks>>,
     prepared: peer::Prepared,
+    /// Answers of HTTP/2 that clients do not take.
+    unsent: Arc<http2::Unsent>,
 }
 
 // === impl Engine ===
@@ -67,7 +69,11 @@ impl Engine {
             threads: 1,
             ..ServerConf::default()
         };
-        Engine { proxy: Arc::new(http_proxy(&Arc::new(conf), Hooks)), prepared: peer::Prepared::default() }
+        Engine {
+            proxy: Arc::new(http_proxy(&Arc::new(conf), Hooks)),
+            prepared: peer::Prepared::default(),
+            unsent: Arc::new(http2::Unsent::new()),
+        }
     }
 
     fn prepared(&self) -> &peer::Prepared {

@@ -18,7 +18,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use super::one;
-use crate::world::{PATIENT, Server, World, connect, eventually, read_request};
+use crate::world::{PATIENT, Server, World, connect, eventually, exchange, read_request};
 
 /// What a server says to a path; then the connection goes on, or closes.
 fn canned(path: &str) -> (&'static [u8], bool) {
@@ -29,6 +29,7 @@ fn canned(path: &str) -> (&'static [u8], bool) {
             false,
         ),
         "/204" => (b"HTTP/1.1 204 No Content\r\nX-A: 1\r\n\r\n", false),
+        "/204-length" => (b"HTTP/1.1 204 No Content\r\nContent-Length: 0\r\nX-A: 1\r\n\r\n", false),
         "/304" => (b"HTTP/1.1 304 Not Modified\r\nContent-Length: 7\r\nETag: \"a\"\r\n\r\n", false),
         "/nothing" => (b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", false),
         "/until-end" => (b"HTTP/1.1 200 OK\r\n\r\nall of it", true),
@@ -271,6 +272,10 @@ fn table() -> Vec<(String, Vec<u8>)> {
         "TRACE / HTTP/1.1\r\nHost: x\r\n\r\n",
         "GET / HTTP/2.0\r\nHost: x\r\n\r\n",
         "GET / HTTP/1.1\r\nHost: x\r\nExpect: cake\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 192.0.2.1\r\nConnection: x-forwarded-for\r\n\r\n",
+        "delete / HTTP/1.1\r\nHost: x\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: admin%2etest\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: admin.test..\r\n\r\n",
     ] {
         add(bad.to_owned());
         add([get("/1"), bad.to_owned()].concat());
@@ -289,4 +294,16 @@ async fn both_engines_tell_server_and_client_the_same() {
         }
     }
     assert!(different.is_empty(), "{} differ:\n{}", different.len(), different.join("\n"));
+}
+
+#[tokio::test]
+async fn an_answer_that_has_no_body_by_its_status_says_no_length_through_either_engine() {
+    let server = server().await;
+    for carrier in [Carrier::Relay, Carrier::Pingora] {
+        let world = World::through(one(&server).model(), carrier).await;
+        let request = "GET /204-length HTTP/1.1\r\nHost: x.test\r\nConnection: close\r\n\r\n";
+        let answer = exchange(world.vip("web"), request).await.to_lowercase();
+        assert!(answer.starts_with("http/1.1 204") && answer.contains("x-a: 1"), "{carrier:?}: {answer}");
+        assert!(!answer.contains("content-length"), "{carrier:?}: {answer}");
+    }
 }

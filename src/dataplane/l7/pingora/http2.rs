@@ -12,11 +12,13 @@
 //! | the process or the VIP goes away, or the member that answers is draining | GOAWAY; open streams finish |
 //! | a PING of ours unanswered for [`PING`] while streams are open | closed |
 //! | a flood ([`frames`](crate::dataplane::l7::head::frames)), or too many malformed requests | GOAWAY (ENHANCE_YOUR_CALM) |
+//! | more answers wait for clients than the process holds, and most of them here ([`unsent`]) | the same |
 //! | the member of one stream is flushed | that stream is reset |
 //! | a client that owes a body sends nothing for `client_timeout` | that stream is reset |
 
 mod io;
 mod session;
+mod unsent;
 
 use std::future::pending;
 use std::pin::{Pin, pin};
@@ -43,6 +45,7 @@ use crate::dataplane::l7::link::Link;
 use crate::model::ending::{Phase, Reason, Who};
 pub(super) use io::Http2Stream;
 use session::Http2Session;
+pub(super) use unsent::Unsent;
 
 /// Streams of one connection at once.
 pub const STREAMS_MAX: u32 = 100;
@@ -64,6 +67,7 @@ pub(super) async fn run(proxy: &Arc<HttpProxy<Hooks>>, stream: Http2Stream, link
     let handshake = options().handshake::<_, Bytes>(stream);
     let Ok(Ok(mut connection)) = timeout(HANDSHAKE_LIMIT, handshake).await else { return };
     let mut pinger = Pinger::new(connection.ping_pong());
+    let unsent = link.shared.l7.unsent.connection();
     let mut streams = FuturesUnordered::new();
     // When it is over whatever the client does.
     let mut cut = None;
@@ -81,7 +85,7 @@ pub(super) async fn run(proxy: &Arc<HttpProxy<Hooks>>, stream: Http2Stream, link
             accepted = connection.accept() => {
                 let Some(Ok((request, answering))) = accepted else { break };
                 let stream = Link::of_stream(link);
-                let session = Http2Session::new(request, answering, digest(fd, &stream));
+                let session = Http2Session::new(request, answering, digest(fd, &stream), (Arc::clone(link), Arc::clone(&unsent)));
                 streams.push(serve(Arc::clone(proxy), session, stream));
             }
             () = async { while streams.next().await.is_some() {} }, if !idle => idle_since = Instant::now(),

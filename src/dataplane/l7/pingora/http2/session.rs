@@ -20,6 +20,10 @@ use pingora_error::{Error, ErrorType, OrErr, Result};
 use pingora_http::{RequestHeader, ResponseHeader};
 use tokio::time::timeout;
 
+use super::unsent::{OfConnection, Waiting};
+use crate::dataplane::l7::head::frames::Fault;
+use crate::dataplane::l7::link::Link;
+
 /// Bytes of a body that are kept so that the request can be sent again.
 const KEPT_MAX_BYTES: usize = 64 * 1024;
 /// What ends with the connection.
@@ -43,6 +47,8 @@ pub(super) struct Http2Session {
     /// Nothing of the body is to come any more.
     over: bool,
     answering: Answering,
+    /// The connection, and which of its answers wait for the client.
+    connection: (Arc<Link>, Arc<OfConnection>),
     written: Option<Box<ResponseHeader>>,
     /// END_STREAM is sent.
     ended: bool,
@@ -71,7 +77,12 @@ impl Answering {
 // === impl Http2Session ===
 
 impl Http2Session {
-    pub fn new(request: http::Request<RecvStream>, head: SendResponse<Bytes>, digest: Arc<Digest>) -> Http2Session {
+    pub fn new(
+        request: http::Request<RecvStream>,
+        head: SendResponse<Bytes>,
+        digest: Arc<Digest>,
+        connection: (Arc<Link>, Arc<OfConnection>),
+    ) -> Http2Session {
         let (request, body) = request.into_parts();
         let bodiless = body.is_end_stream();
         Http2Session {
@@ -80,6 +91,7 @@ impl Http2Session {
             bodiless,
             over: bodiless,
             answering: Answering(Arc::new(Mutex::new(Side { head, body: None }))),
+            connection,
             written: None,
             ended: false,
             read: 0,
@@ -167,12 +179,29 @@ impl Http2Session {
         }
     }
 
+    /// The client has no window for what is there.
+    fn wait(&self) -> Waiting {
+        let (link, unsent) = &self.connection;
+        let (waiting, is_too_much) = unsent.wait();
+        if is_too_much {
+            link.fault(Fault::Flood("too many answers that it does not take"));
+        }
+        waiting
+    }
+
     async fn write(&mut self, mut rest: Bytes, end: bool) -> Result<()> {
         if self.ended {
             return Ok(());
         }
         let length = rest.len();
-        let writing = std::future::poll_fn(|cx| self.poll_piece(cx, &mut rest, end));
+        let mut waiting = None;
+        let writing = std::future::poll_fn(|cx| {
+            let polled = self.poll_piece(cx, &mut rest, end);
+            if polled.is_pending() && waiting.is_none() {
+                waiting = Some(self.wait());
+            }
+            polled
+        });
         match self.write_limit {
             None => writing.await?,
             Some(limit) => match timeout(limit, writing).await {
