@@ -11,7 +11,7 @@ use bascule::snapshot::live::Interval;
 use parking_lot::Mutex;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use crate::world::{Plan, Server, World, body, connect, eventually, get, read_request};
+use crate::world::{Plan, Server, World, body, connect, eventually, get, read_answer, read_request};
 
 /// Connections that ask at once.
 const CLIENTS: u32 = 64;
@@ -152,4 +152,20 @@ async fn clients_of_the_networks_named_are_told_how_an_answer_came_about_and_oth
         // The id of an error is for everybody.
         assert!(answer.contains("x-request-id: "), "{answer}");
     }
+}
+
+#[tokio::test]
+async fn what_a_client_does_between_two_requests_is_no_time_of_the_second() {
+    const THINKS: Duration = Duration::from_secs(1);
+    let server = Server::http("a").await;
+    let world = World::start(Plan::default().service("a", Http, server.at).vserver("web", Http, &["a"])).await;
+    let mut client = connect(world.vip("web")).await;
+    for _ in 0..2 {
+        client.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
+        assert_eq!(body(&read_answer(&mut client).await), "a");
+        tokio::time::sleep(THINKS).await;
+    }
+    let total = world.cell.load().vservers[0].live.measured.counts(Interval::Total).unwrap();
+    assert_eq!(total.count, 2);
+    assert!(total.max < THINKS, "{:?}", total.max);
 }

@@ -87,10 +87,13 @@ impl<S: Transport> Client<S> {
     /// Waits for the head of the next request.
     pub async fn next(&mut self) -> Next {
         let mut scan = Scan::default();
-        let mut begun = false;
-        self.began = Instant::now();
+        let (mut seen, mut begun) = (false, false);
         self.timer.set(Some(self.limit));
         loop {
+            if !seen && !self.input().is_empty() {
+                seen = true;
+                self.began = Instant::now();
+            }
             let input = self.input();
             if self.may_be_http2 && !input.is_empty() {
                 match is_preface(input) {
@@ -115,7 +118,6 @@ impl<S: Transport> Client<S> {
                 self.input = None;
             } else if !begun {
                 begun = true;
-                self.began = Instant::now();
                 self.timer.set(Some(HEAD_LIMIT));
             }
             if self.ended {
