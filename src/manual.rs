@@ -14,6 +14,7 @@
 //! - [`scenarios`]: conditions, modes, holds, guards; what happens after a restart
 //! - [`pairs`]: two data centres, their signals and their four scenarios
 //! - [`records`]: how DNS answers follow scenarios
+//! - [`dnssec`]: signed zones, their keys, rolling them
 //! - [`config`]: the file, reload, save, and what is refused
 //! - [`endings`]: how requests and connections end, times, the access log, who is connected
 //! - [`figures`]: every statistic of NetScaler and where it is read, and the series for Prometheus
@@ -25,6 +26,7 @@
 
 pub mod choices;
 pub mod config;
+pub mod dnssec;
 pub mod endings;
 pub mod figures;
 pub mod first_steps;

@@ -5,6 +5,7 @@ pub mod balancing;
 pub mod check;
 pub mod condition;
 pub mod dialogue;
+pub mod dnssec;
 pub mod ending;
 pub mod event;
 pub mod fault;

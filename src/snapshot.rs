@@ -9,6 +9,7 @@ pub mod live;
 pub mod pick;
 pub mod prepared;
 pub mod routing;
+pub mod signing;
 pub mod steered;
 pub mod zones;
 

@@ -5,6 +5,8 @@
 mod clients;
 #[path = "wire/dns.rs"]
 mod dns;
+#[path = "wire/dns_zones.rs"]
+mod dns_zones;
 #[path = "wire/probe.rs"]
 mod probe;
 

@@ -120,6 +120,7 @@ fn model() -> Arc<Model> {
             minimum: Duration::from_secs(30),
         },
         text: None,
+        dnssec: None,
         records,
         rrsets: vec![rrset],
     }];

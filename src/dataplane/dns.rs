@@ -4,6 +4,8 @@
 //! The answer to a name that scenarios steer is decided at the query, from the published state in the snapshot
 //! (`balance::records`), so a transition reaches the next query without any zone being rebuilt.
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 pub mod answer;
 pub mod explain;
 pub mod serve;
@@ -12,3 +14,8 @@ pub mod wire;
 pub use answer::{Outcome, Transport, answer};
 pub use explain::{Explanation, Step, explain};
 pub use serve::DnsServer;
+
+/// The clock that signatures are dated by. Unix seconds.
+fn unix_now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}

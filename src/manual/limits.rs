@@ -30,7 +30,7 @@
 //!
 //! | asked for | what happens |
 //! |---|---|
-//! | DNSSEC | `dnssec` is refused at load; answers are not signed, also where a query asks for it. A zone whose parent has a DS record must not be served |
+//! | DNSSEC with NSEC3, with RSA or P-384, CDS and CDNSKEY records, roll-over by itself | NSEC, ECDSA P-256 and Ed25519 only; keys are rolled by hand ([`dnssec`](super::dnssec)) |
 //! | zone transfers and NOTIFY, as primary or secondary; TSIG | the keys are refused at load; AXFR and IXFR are answered REFUSED (EDE 18), NOTIFY NOTIMP |
 //! | dynamic updates | NOTIMP: records change with the configuration |
 //! | geography, topology, round-trip times as a selection | refused at load: `ordered`, `weighted`, `round_robin`, `hash` are there |

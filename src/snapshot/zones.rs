@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::Snapshot;
+use super::signing::ZoneSigner;
 use crate::balance::records::{self, Decision, Steering};
 use crate::model::Model;
 use crate::model::condition::Truth;
@@ -40,6 +41,8 @@ pub struct ZoneEntry {
     by_name: HashMap<Arc<[u8]>, NodeId>,
     /// Labels of the longest owner.
     deepest_owner: usize,
+    /// `None`: the zone is not signed.
+    pub signer: Option<ZoneSigner>,
     /// One for each of the zone's steered RRsets: how many queries it has had (round robin).
     turns: Vec<AtomicU64>,
 }
@@ -198,6 +201,7 @@ impl ZoneEntry {
             nodes: Vec::with_capacity(zone.records.len() + zone.rrsets.len() + 1),
             by_name: HashMap::with_capacity(zone.records.len() + zone.rrsets.len() + 1),
             deepest_owner: 0,
+            signer: zone.dnssec.as_ref().and_then(|dnssec| ZoneSigner::new(&zone.origin, dnssec)),
             turns: zone.rrsets.iter().map(|_| AtomicU64::new(0)).collect(),
         };
         entry.insert(zone.origin.clone(), None);
@@ -205,12 +209,19 @@ impl ZoneEntry {
         for record in zone.records.iter().filter(|r| r.rtype != RecordType::SOA) {
             entry.add_fixed(&record.owner, record.rtype, record.ttl, &record.rdata);
         }
+        let keys: Vec<Arc<[u8]>> = entry.signer.iter().flat_map(ZoneSigner::dnskeys).collect();
+        for key in &keys {
+            entry.add_fixed(&zone.origin, RecordType::DNSKEY, soa_ttl, key);
+        }
         for (index, rrset) in (0u32..).zip(&zone.rrsets) {
             let varies = rrset.records.iter().any(|r| r.rtype != rrset.rtype);
             let node = entry.ensure(&rrset.owner);
             entry.nodes[node.index()].steered.push(SteeredRrset { index, rtype: rrset.rtype, varies });
         }
         entry.mark_boundaries();
+        if let Some(signer) = &mut entry.signer {
+            signer.link(&entry.nodes);
+        }
         entry
     }
 
@@ -308,6 +319,11 @@ impl Node {
         self.parent.is_some() && self.has(RecordType::NS) && !self.name.0.starts_with(b"\x01*")
     }
 
+    /// Whether the zone itself speaks for this name: it has records that are neither below a zone cut nor below a DNAME.
+    pub fn is_authoritative(&self, id: NodeId) -> bool {
+        !self.is_empty() && self.boundary.is_none_or(|boundary| boundary == id)
+    }
+
     /// An empty non-terminal: it exists because something below it does.
     pub fn is_empty(&self) -> bool {
         self.fixed.is_empty() && self.steered.is_empty()
@@ -319,7 +335,11 @@ impl Node {
 impl NodeId {
     pub const APEX: NodeId = NodeId(0);
 
-    fn index(self) -> usize {
+    pub(super) fn at(index: usize) -> NodeId {
+        NodeId(index as u32)
+    }
+
+    pub(super) fn index(self) -> usize {
         self.0 as usize
     }
 }

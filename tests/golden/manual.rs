@@ -84,7 +84,8 @@ fn loaded(block: &Block) -> Result<Loaded, Vec<Problem>> {
 
 /// Those that the golden configurations have, for pages that name some.
 fn certificates() -> Vec<(String, String)> {
-    let golden = std::fs::read_to_string(root().join("tests/golden/config/good/tls.toml")).expect("the golden one");
+    let read = |name| std::fs::read_to_string(root().join("tests/golden/config/good").join(name));
+    let golden = ["tls.toml", "dnssec.toml"].map(|name| read(name).expect("the golden one")).concat();
     let parts = golden.split("#%% ").skip(1).filter_map(|part| part.split_once('\n'));
     parts.map(|(path, text)| (path.to_owned(), text.to_owned())).collect()
 }

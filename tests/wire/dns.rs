@@ -117,6 +117,7 @@ fn model(listen: &[&str]) -> Model {
         name: "example.test".into(),
         ttl: Duration::from_secs(30),
         soa,
+        dnssec: None,
         text: None,
         records,
         rrsets: vec![Rrset {

@@ -16,6 +16,8 @@ dto! {
         pub serial: u32,
         /// Records that no scenario steers, the SOA included.
         pub static_records: u32,
+        /// Where the zone is signed: the DS records that its parent is to have, as lines of the parent's zone.
+        pub ds: Vec<String>,
         pub rrsets: Vec<RrsetDto>,
     }
 
@@ -86,6 +88,7 @@ impl ZoneDto {
             ttl: format_duration(zone.ttl),
             serial: zone.soa.serial,
             static_records: zone.records.len() as u32,
+            ds: world.snapshot.zones.zone(at).signer.as_ref().map(|signer| signer.ds()).unwrap_or_default(),
             rrsets: (0..zone.rrsets.len()).map(|rrset| RrsetDto::of(world, at, rrset)).collect(),
         }
     }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::text::{Text, Value};
 use crate::config::zonefile;
 use crate::model::Model;
+use crate::model::dnssec::ZoneKey;
 use crate::model::zone::{OnEmpty, Record, RecordType, Rrset, Select, SelectMethod, Soa, Zone, ZoneText};
 
 pub(super) fn dns(out: &mut Text, model: &Model) {
@@ -15,6 +16,7 @@ pub(super) fn dns(out: &mut Text, model: &Model) {
 pub(super) fn zones(out: &mut Text, model: &Model) {
     for zone in &model.zones {
         self::zone(out, zone);
+        dnssec(out, zone);
         for rrset in &zone.rrsets {
             self::rrset(out, model, zone, rrset);
         }
@@ -32,6 +34,19 @@ fn zone(out: &mut Text, zone: &Zone) {
         Some(ZoneText::File { path, .. }) => out.key("file", Value::str(path)),
         None => {}
     }
+}
+
+fn dnssec(out: &mut Text, zone: &Zone) {
+    let Some(dnssec) = &zone.dnssec else { return };
+    out.table(&["zone", &zone.name, "dnssec"]);
+    let key = |key: &ZoneKey| {
+        let mut entries = vec![("file".to_owned(), Value::str(&key.private.file))];
+        entries.extend(key.role.map(|role| ("role".to_owned(), Value::str(role.word()))));
+        entries.push(("state".to_owned(), Value::str(key.state.word())));
+        Value::Inline(entries)
+    };
+    out.key("keys", Value::List(dnssec.keys.iter().map(key).collect()));
+    out.key("validity", Value::duration(dnssec.validity));
 }
 
 /// Whether the zone text says the SOA itself: said twice it would be refused.

@@ -1,6 +1,7 @@
 //! Zones: text, SOA, steered RRsets.
 
 mod alias;
+mod dnssec;
 mod rrset;
 
 use std::collections::{HashMap, HashSet};
@@ -74,7 +75,8 @@ fn zone(cx: &mut Context<'_>, object: &Object<'_>, name: Name, origin: DnsName) 
             format!("{path}: no NS record at the apex; resolvers will not accept the zone"),
         );
     }
-    Zone { name, origin, ttl: Duration::from_secs(u64::from(ttl)), soa, text, records, rrsets }
+    let dnssec = dnssec::dnssec(cx, object, &origin, &records, &rrsets);
+    Zone { name, origin, ttl: Duration::from_secs(u64::from(ttl)), soa, text, records, rrsets, dnssec }
 }
 
 /// TTLs are whole seconds.

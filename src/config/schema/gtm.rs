@@ -229,9 +229,18 @@ pub(super) static ZONE: Schema = Schema {
         key("static", Kind::Text),
         key("file", Kind::Name),
         key("rrset", Kind::Map(&Kind::Table(&RRSET))),
+        key("dnssec", Kind::Table(&DNSSEC)),
     ],
-    later: &["dnssec", "transfer", "notify", "also_notify", "allow_transfer"],
+    later: &["transfer", "notify", "also_notify", "allow_transfer"],
 };
+static DNSSEC: Schema = schema(&[
+    required("keys", Kind::List(&Kind::OneOf(&[Kind::Table(&ZONE_KEY), Kind::Name]))),
+    key("validity", Kind::Duration(DAY, YEAR)),
+]);
+static ZONE_KEY: Schema =
+    schema(&[required("file", Kind::Name), key("role", Kind::Word(&KEY_ROLES)), key("state", Kind::Word(&KEY_STATES))]);
+static KEY_ROLES: Words = words(&["ksk", "zsk", "csk"]);
+static KEY_STATES: Words = words(&["active", "published"]);
 static SOA: Schema = schema(&[
     key("mname", Kind::Name),
     key("rname", Kind::Name),

@@ -57,7 +57,8 @@ pub struct Scratch {
     chosen: Vec<u32>,
 }
 
-/// Answers `query` (a whole message) into `out`, which is overwritten. Pure but for the turns of `round_robin`.
+/// Answers `query` (a whole message) into `out`, which is overwritten. Pure but for the turns of `round_robin` and the
+/// dates of signatures.
 /// `entropy`: fresh random bits for weighted answers.
 pub fn answer(
     snapshot: &Snapshot,

@@ -28,6 +28,7 @@ fn zone(origin: &str, records: &[(&str, RecordType)], rrsets: Vec<Rrset>) -> Zon
             expire: Duration::from_secs(86_400),
             minimum: Duration::from_secs(5),
         },
+        dnssec: None,
         text: None,
         records: records.iter().map(record).collect(),
         rrsets,

@@ -1,6 +1,7 @@
 //! One name in one zone, followed to its end.
 
 mod choose;
+mod signed;
 
 use super::{CHAIN_MAX, Circumstances};
 use crate::balance::records::{Decision, Fallback};
@@ -80,6 +81,10 @@ pub(super) struct Resolution<'a, 't> {
     result: Resolved,
     /// Lower-case wire names whose addresses belong into the additional section.
     wanted: Vec<&'a [u8]>,
+    /// The client wants signatures and proofs.
+    dnssec_ok: bool,
+    /// Places in the chain of NSEC records that the answer needs.
+    proofs: Vec<usize>,
 }
 
 /// The name to go on with, where the chain of aliases is not at its end.
@@ -96,12 +101,24 @@ impl<'a, 't> Resolution<'a, 't> {
     ) -> Resolution<'a, 't> {
         let result = Resolved { rcode: rcode::NOERROR, authoritative: true, truncated: false, fallback: None };
         let zone = snapshot.zones.zone(zone_at);
-        Resolution { snapshot, zone_at, zone, chosen, circumstances, result, wanted: Vec::new() }
+        Resolution {
+            snapshot,
+            zone_at,
+            zone,
+            chosen,
+            circumstances,
+            result,
+            wanted: Vec::new(),
+            dnssec_ok: false,
+            proofs: Vec::new(),
+        }
     }
 
     pub fn run(mut self, query: &Query, writer: &mut Writer<'_>) -> Resolved {
         self.tell(|r| Event::Zone { zone: r.zone_at });
-        if self.follow(query, writer).is_err() {
+        self.dnssec_ok = query.edns.is_some_and(|edns| edns.dnssec_ok);
+        let followed = self.follow(query, writer).and_then(|()| self.write_proofs(writer));
+        if followed.is_err() {
             self.result.truncated = true;
         } else {
             self.add_addresses(writer);
@@ -161,11 +178,14 @@ impl<'a, 't> Resolution<'a, 't> {
             Some(source) => {
                 let source = zone.node(source);
                 self.tell(|_| Event::Wildcard { name: name.as_bytes(), source: &source.name });
+                // That no closer name exists.
+                self.prove_name(name.as_bytes());
                 self.answer_from(name, source, rtype, writer)
             }
             None => {
                 self.tell(|_| Event::NoSuchName { name: name.as_bytes(), encloser: &node.name });
                 self.result.rcode = rcode::NXDOMAIN;
+                self.prove_no_name(name.as_bytes(), node);
                 self.negative(writer).map(|()| None)
             }
         }
@@ -179,6 +199,14 @@ impl<'a, 't> Resolution<'a, 't> {
         rtype: RecordType,
         writer: &mut Writer<'_>,
     ) -> Result<Next, Full> {
+        let of_signing = match rtype {
+            RecordType::NSEC => self.answer_nsec(name.as_bytes(), node, writer)?,
+            RecordType::RRSIG => self.answer_rrsig(name.as_bytes(), node, writer)?,
+            _ => false,
+        };
+        if of_signing {
+            return Ok(None);
+        }
         let found = match self.alias(node) {
             Lookup::Nothing if rtype == RecordType::ANY => self.any(node),
             Lookup::Nothing => self.lookup(node, rtype),
@@ -187,6 +215,7 @@ impl<'a, 't> Resolution<'a, 't> {
         match found {
             Lookup::Records(found) => {
                 self.write(Section::Answer, name.as_bytes(), found, writer)?;
+                self.sign(Section::Answer, name.as_bytes(), node, found, writer)?;
                 let found_type = self.type_of(found);
                 if found_type == RecordType::CNAME && rtype != RecordType::CNAME && rtype != RecordType::ANY {
                     let target = self.data(found).next().and_then(LowerName::new);
@@ -201,6 +230,7 @@ impl<'a, 't> Resolution<'a, 't> {
             }
             Lookup::Nothing => {
                 self.tell(|_| Event::NoSuchType { name: name.as_bytes(), rtype });
+                self.prove_node(node);
                 self.negative(writer).map(|()| None)
             }
             Lookup::ServFail => Ok(self.fail()),
@@ -227,6 +257,17 @@ impl<'a, 't> Resolution<'a, 't> {
         };
         self.write(Section::Authority, &node.name.0, found, writer)?;
         self.want_addresses(found);
+        // The DS of the zone below, or that it has none. NS and addresses below a cut have no signatures.
+        if self.signer().is_some() {
+            match self.lookup(node, RecordType::DS) {
+                Lookup::Records(ds) => {
+                    self.write(Section::Authority, &node.name.0, ds, writer)?;
+                    self.sign(Section::Authority, &node.name.0, node, ds, writer)?;
+                }
+                _ => self.prove_node(node),
+            }
+            self.write_proofs(writer)?;
+        }
         // In-domain glue first: without it the referral leads nowhere.
         let all = std::mem::take(&mut self.wanted);
         let (needed, others): (Vec<&[u8]>, Vec<&[u8]>) =
@@ -248,10 +289,14 @@ impl<'a, 't> Resolution<'a, 't> {
     ) -> Result<Next, Full> {
         let found = match self.lookup(node, RecordType::DNAME) {
             Lookup::Records(found) => found,
-            Lookup::Nothing => return self.negative(writer).map(|()| None),
+            Lookup::Nothing => {
+                self.prove_node(node);
+                return self.negative(writer).map(|()| None);
+            }
             Lookup::ServFail => return Ok(self.fail()),
         };
         self.write(Section::Answer, &node.name.0, found, writer)?;
+        self.sign(Section::Answer, &node.name.0, node, found, writer)?;
         let ttl = self.ttl_of(found);
         let target = self.data(found).next().and_then(|target| name.with_suffix(node.name.0.len(), target));
         let Some(target) = target else {
@@ -267,7 +312,8 @@ impl<'a, 't> Resolution<'a, 't> {
     /// The SOA that a negative answer is cached by (RFC 2308).
     fn negative(&mut self, writer: &mut Writer<'_>) -> Result<(), Full> {
         let zone = self.zone;
-        writer.record(Section::Authority, &zone.origin.0, RecordType::SOA, zone.negative_ttl, &zone.soa)
+        writer.record(Section::Authority, &zone.origin.0, RecordType::SOA, zone.negative_ttl, &zone.soa)?;
+        self.sign_soa(writer)
     }
 
     fn write(&mut self, section: Section, owner: &[u8], found: Found<'a>, writer: &mut Writer<'_>) -> Result<(), Full> {
@@ -317,6 +363,9 @@ impl<'a, 't> Resolution<'a, 't> {
             let fallback = self.result.fallback;
             if let Lookup::Records(found) = self.lookup(node, rtype) {
                 self.write(Section::Additional, target, found, writer)?;
+                if node.is_authoritative(at) && node.boundary.is_none() {
+                    self.sign(Section::Additional, target, node, found, writer)?;
+                }
             }
             self.result.fallback = fallback;
         }

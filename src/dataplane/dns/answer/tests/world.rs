@@ -85,6 +85,7 @@ impl World {
                 expire: Duration::from_secs(86_400),
                 minimum: Duration::from_secs(5),
             },
+            dnssec: None,
             text: None,
             records: records(text, &origin),
             rrsets: Vec::new(),

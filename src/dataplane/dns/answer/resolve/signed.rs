@@ -1,0 +1,177 @@
+//! What a client that says DO gets beside the records: their signatures, and proofs of what there is not
+//! (RFC 4035 §3.1).
+//!
+//! The AD and CD bits of queries mean nothing to an authoritative server; both are clear in its answers (§3.1.6).
+
+use super::Resolution;
+use super::choose::{Found, Lookup};
+use crate::balance::records::Source;
+use crate::dataplane::dns::unix_now;
+use crate::dataplane::dns::wire::{Full, Section, Writer};
+use crate::model::zone::RecordType;
+use crate::snapshot::signing::{Signable, ZoneSigner};
+use crate::snapshot::zones::{Node, NodeId, ZoneEntry};
+
+// === impl Resolution ===
+
+impl<'a, 't> Resolution<'a, 't> {
+    /// What signs the answer: `None` where the zone is not signed or the client did not ask.
+    pub(super) fn signer(&self) -> Option<&'a ZoneSigner> {
+        self.zone.signer.as_ref().filter(|_| self.dnssec_ok)
+    }
+
+    /// The signatures of `found`, which is `node`'s and was written as that of `owner`.
+    pub(super) fn sign(
+        &mut self,
+        section: Section,
+        owner: &[u8],
+        node: &'a Node,
+        found: Found<'a>,
+        writer: &mut Writer<'_>,
+    ) -> Result<(), Full> {
+        let Some(signer) = self.signer() else { return Ok(()) };
+        let (rtype, ttl) = (self.type_of(found), self.ttl_of(found));
+        let what = Signable { owner: &node.name, rtype, ttl };
+        let rrsigs = signer.signatures(what, &self.variant(found), self.data(found), unix_now());
+        for rrsig in rrsigs.iter() {
+            writer.record(section, owner, RecordType::RRSIG, ttl, rrsig)?;
+        }
+        Ok(())
+    }
+
+    /// The signatures of the SOA of a negative answer: its TTL there is that of the answer.
+    pub(super) fn sign_soa(&mut self, writer: &mut Writer<'_>) -> Result<(), Full> {
+        let zone = self.zone;
+        let Some(signer) = self.signer() else { return Ok(()) };
+        let what = Signable { owner: &zone.origin, rtype: RecordType::SOA, ttl: zone.soa_ttl };
+        for rrsig in signer.signatures(what, &[], std::iter::once(&zone.soa[..]), unix_now()).iter() {
+            writer.record(Section::Authority, &zone.origin.0, RecordType::RRSIG, zone.negative_ttl, rrsig)?;
+        }
+        Ok(())
+    }
+
+    /// Tells the contents of an RRset from all others of its owner and type in this model.
+    fn variant(&self, found: Found<'a>) -> Vec<u8> {
+        match found {
+            Found::Fixed(_) => Vec::new(),
+            Found::Static(_) => vec![1],
+            Found::Chosen(rrset) => {
+                let count = if self.type_of(found) == RecordType::CNAME { 1 } else { self.chosen.len() };
+                let mut positions = self.chosen[..count.min(self.chosen.len())].to_vec();
+                positions.sort_unstable();
+                let of_rrset = rrset.rtype.0.to_be_bytes();
+                [2].into_iter().chain(of_rrset).chain(positions.into_iter().flat_map(u32::to_be_bytes)).collect()
+            }
+        }
+    }
+
+    /// Notes the NSEC that says what `node` has, or that it is an empty non-terminal.
+    pub(super) fn prove_node(&mut self, node: &'a Node) {
+        self.prove_name(&node.name.0);
+    }
+
+    /// Notes the NSEC of a name (lower case, wire format), or the one that covers it.
+    pub(super) fn prove_name(&mut self, name: &[u8]) {
+        let Some(signer) = self.signer() else { return };
+        let zone = self.zone;
+        let place = signer.covering(name, |id| &zone.node(id).name);
+        if !self.proofs.contains(&place) {
+            self.proofs.push(place);
+        }
+    }
+
+    /// Notes that neither the name nor a wildcard that would answer for it exists.
+    pub(super) fn prove_no_name(&mut self, name: &[u8], encloser: &'a Node) {
+        if self.signer().is_none() {
+            return;
+        }
+        self.prove_name(name);
+        let wildcard = [b"\x01*", &encloser.name.0[..]].concat();
+        self.prove_name(&wildcard);
+    }
+
+    /// Writes the proofs noted so far.
+    pub(super) fn write_proofs(&mut self, writer: &mut Writer<'_>) -> Result<(), Full> {
+        let zone = self.zone;
+        let Some(signer) = self.signer() else { return Ok(()) };
+        for place in std::mem::take(&mut self.proofs) {
+            let node = zone.node(signer.chain()[place]);
+            self.nsec(Section::Authority, &node.name.0, node, place, writer)?;
+        }
+        Ok(())
+    }
+
+    /// The NSEC of a node as the answer to a question for it; false where it has none.
+    pub(super) fn answer_nsec(&mut self, owner: &[u8], node: &'a Node, writer: &mut Writer<'_>) -> Result<bool, Full> {
+        let zone = self.zone;
+        let Some(signer) = &zone.signer else { return Ok(false) };
+        let place = signer.covering(&node.name.0, |id| &zone.node(id).name);
+        if zone.node(signer.chain()[place]).name != node.name {
+            return Ok(false);
+        }
+        self.nsec(Section::Answer, owner, node, place, writer)?;
+        Ok(true)
+    }
+
+    fn nsec(
+        &mut self,
+        section: Section,
+        owner: &[u8],
+        node: &'a Node,
+        place: usize,
+        writer: &mut Writer<'_>,
+    ) -> Result<(), Full> {
+        let zone: &'a ZoneEntry = self.zone;
+        let Some(signer) = &zone.signer else { return Ok(()) };
+        let types = self.types_of(node);
+        let name_of = |id: NodeId| &zone.node(id).name;
+        let rdata = signer.nsec(place, types, name_of);
+        let ttl = zone.negative_ttl;
+        writer.record(section, owner, RecordType::NSEC, ttl, &rdata)?;
+        if self.dnssec_ok {
+            let what = Signable { owner: &node.name, rtype: RecordType::NSEC, ttl };
+            let rrsigs = signer.signatures(what, &rdata, std::iter::once(&rdata[..]), unix_now());
+            for rrsig in rrsigs.iter() {
+                writer.record(section, owner, RecordType::RRSIG, ttl, rrsig)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The types that the name has at this moment; at a zone cut, those that this side of it speaks for.
+    fn types_of(&mut self, node: &'a Node) -> Vec<RecordType> {
+        let mut types: Vec<RecordType> = node.fixed.iter().map(|set| set.rtype).collect();
+        let mut chosen = Vec::new();
+        for steered in &node.steered {
+            let decision = self.snapshot.decide(self.zone_at, steered.index as usize, &mut chosen);
+            match decision.source {
+                Source::Records(_) | Source::Static => types.push(decision.rtype),
+                // What fails is not denied.
+                Source::ServFail => types.push(steered.rtype),
+                Source::Nothing => {}
+            }
+        }
+        if node.is_cut() {
+            types.retain(|rtype| matches!(*rtype, RecordType::NS | RecordType::DS));
+        } else if types.contains(&RecordType::CNAME) {
+            types.retain(|rtype| *rtype == RecordType::CNAME);
+        }
+        types
+    }
+
+    /// The signatures of one RRset of the name as the answer to a question for RRSIG (RFC 8482 §7: not all of them).
+    pub(super) fn answer_rrsig(&mut self, owner: &[u8], node: &'a Node, writer: &mut Writer<'_>) -> Result<bool, Full> {
+        if self.zone.signer.is_none() {
+            return Ok(false);
+        }
+        let found = match self.alias(node) {
+            Lookup::Nothing => self.any(node),
+            alias => alias,
+        };
+        let Lookup::Records(found) = found else { return Ok(false) };
+        let asked = std::mem::replace(&mut self.dnssec_ok, true);
+        let signed = self.sign(Section::Answer, owner, node, found, writer);
+        self.dnssec_ok = asked;
+        signed.map(|()| true)
+    }
+}
