@@ -8,6 +8,7 @@ import time
 from statistics import median
 
 from . import duties, load
+from .failover import failover
 from .machine import LOAD_CORE, SERVER_CORE, Failed, Process, on_core
 from .rows import L7, url
 
@@ -148,4 +149,4 @@ def start(servers, _seconds):
     ]
 
 
-FACTS = (idle, scale, start)
+FACTS = (idle, scale, start, failover)

@@ -19,6 +19,8 @@ KINDS = {
     "bascule-l7": ("bascule-l7.toml", None),
     "bascule-tls": ("bascule-tls.toml", None),
     "bascule-h2": ("bascule-h2.toml", None),
+    "bascule-failover": ("bascule-failover.toml", None),
+    "haproxy-failover": (["haproxy", "-db", "-f", "haproxy-failover.cfg"], 21130),
 }
 
 
