@@ -1,7 +1,8 @@
 //! A configuration as written: a tree in which every key and value knows its place. All later steps read this tree, so
 //! that a problem found at the very end (a backup chain that loops) still names a file and a line.
 //!
-//! The TOML parser recovers from syntax errors and goes on, so one reading reports several of them.
+//! The TOML parser recovers from a syntax error and goes on, but what it then takes for keys and tables is a guess. Of
+//! each file only the first one is reported, where it stands, and nothing that would follow from a guess.
 
 mod twice;
 
@@ -58,24 +59,39 @@ pub enum Path<'a> {
     Item(&'a Path<'a>, usize),
 }
 
-/// Syntax errors of one file beyond this many are not reported: they are echoes of the first ones.
-const SYNTAX_ERRORS_MOST: usize = 20;
+/// Definitions of one file that stand twice, beyond this many, are not reported.
+const TWICE_MOST: usize = 20;
 
 /// Reads one file of the report. What is wrong with its syntax goes into the report; what could be read is returned.
 pub fn read(report: &mut Report, file: u32) -> Table {
     let text = report.text(file);
     let (table, errors) = DeTable::parse_recoverable(&text);
-    for error in errors.iter().take(SYNTAX_ERRORS_MOST) {
-        let start = error.span().map_or(0, |span| span.start as u32);
-        let said = if error.message().starts_with("duplicate key") {
-            let Some(said) = twice::describe(&text, start as usize) else { continue };
-            said
-        } else {
-            format!("not TOML: {}", error.message().lines().collect::<Vec<_>>().join(", "))
-        };
-        report.syntax(Place { file, start }, said);
+    let start = |error: &toml::de::Error| error.span().map_or(0, |span| span.start);
+    let is_twice = |error: &&toml::de::Error| error.message().starts_with("duplicate key");
+    let broken = errors.iter().filter(|error| !is_twice(error)).min_by_key(|error| start(error));
+    let until = broken.map_or(usize::MAX, start);
+    for error in errors.iter().filter(is_twice).filter(|error| start(error) < until).take(TWICE_MOST) {
+        if let Some(said) = twice::describe(&text, start(error)) {
+            report.twice(Place { file, start: start(error) as u32 }, said);
+        }
+    }
+    if let Some(error) = broken {
+        let said = format!("not TOML: {}", error.message().lines().collect::<Vec<_>>().join(", "));
+        report.syntax(Place { file, start: begins(&text, error.message(), until) as u32 }, said);
     }
     convert_table(table.into_inner(), file)
+}
+
+/// Where the mistake is rather than where it is noticed: a string of several lines that nobody closes ends with the file,
+/// and the last quotes of its kind are those that open it.
+fn begins(text: &str, message: &str, noticed: usize) -> usize {
+    let quotes = match message {
+        _ if noticed < text.trim_end().len() => None,
+        _ if message.starts_with("invalid multi-line basic string") => Some("\"\"\""),
+        _ if message.starts_with("invalid multi-line literal string") => Some("'''"),
+        _ => None,
+    };
+    quotes.and_then(|quotes| text.rfind(quotes)).unwrap_or(noticed)
 }
 
 /// One TOML value, as in `--set PATH=VALUE`; text where it is none.
@@ -294,10 +310,17 @@ mod tests {
     }
 
     #[test]
-    fn several_syntax_errors_are_reported_in_one_reading() {
-        let (table, report) = table("a = \nb = 1\nc = [1, \nd = 2\n");
-        assert!(report.error_count() >= 2);
-        assert!(table.get("b").is_some());
+    fn of_a_broken_text_the_first_mistake_is_told_where_it_stands() {
+        let told = |text: &str| {
+            let (_, problems) = table(text).1.finish();
+            problems.iter().map(|problem| problem.line).collect::<Vec<_>>()
+        };
+        assert_eq!(told("a = \nb = 1\nc = [1, \nd = 2\n"), [1]);
+        assert_eq!(told("x = 1\nc = [\"a\",\nd = 2\n[b]\ne = 3\n"), [3], "the bracket is missed where it should be");
+        assert_eq!(told("x = 1\nc = { a = 1, b = \nd = 2\ne = 3\n"), [3]);
+        assert_eq!(told("a = 1\na = 2\nb = = 3\nb = 4\n"), [2, 3], "what stands twice before it does so for certain");
+        assert_eq!(told("x = 1\ny = \"\"\"\n1\n2\n"), [2], "a string that is not closed, where it begins");
+        assert_eq!(told("x = '''1'''\ny = '''\n1\n2\n"), [2]);
     }
 
     #[test]

@@ -54,6 +54,10 @@ impl Reader<'_> {
         let mut table = document::read(report, file);
         check_schema(report, &table);
         let patterns = includes(&table);
+        // Its includes are looked at, so that one reading tells what is wrong with each file. The rest is a guess.
+        if report.is_broken(file) {
+            table = Table::default();
+        }
         // Each file has these two for itself; merged they would seem to be said twice.
         if depth > 0 {
             table.entries.retain(|entry| entry.key != "include" && entry.key != "schema");

@@ -1,6 +1,7 @@
 //! Collects what is wrong while a configuration is read. Every step goes on after a problem, so that the operator sees
 //! all of them at once; lines are counted only for places that have one.
 
+use std::collections::HashSet;
 use std::fmt::Display;
 use std::sync::Arc;
 
@@ -16,6 +17,8 @@ pub struct Report {
     errors: usize,
     syntax: bool,
     refused: bool,
+    /// Files that are no TOML.
+    broken: HashSet<u32>,
     spellings: usize,
 }
 
@@ -84,10 +87,21 @@ impl Report {
         self.push(Severity::Warning, place, path.to_string(), what.into(), None);
     }
 
-    /// The text is no TOML; what follows it may only seem to be missing.
-    pub fn syntax(&mut self, place: Place, what: String) {
+    /// A definition that stands twice was left out; a key of it may only seem to be missing.
+    pub fn twice(&mut self, place: Place, what: String) {
         self.syntax = true;
         self.push(Severity::Error, place, String::new(), what, None);
+    }
+
+    /// The text is no TOML; what else could be said of the whole would only be a guess.
+    pub fn syntax(&mut self, place: Place, what: String) {
+        self.refuse(place, "", what);
+        self.broken.insert(place.file);
+    }
+
+    /// Whether the file is no TOML.
+    pub fn is_broken(&self, file: u32) -> bool {
+        self.broken.contains(&file)
     }
 
     /// The file is for another program; what else it says would only be noise.
@@ -157,11 +171,6 @@ impl Report {
 
     pub fn is_refused(&self) -> bool {
         self.refused
-    }
-
-    #[cfg(test)]
-    pub fn error_count(&self) -> usize {
-        self.errors
     }
 
     pub fn has_syntax_errors(&self) -> bool {

@@ -9,7 +9,8 @@
 //! ## Checking
 //!
 //! `bascule check FILE` loads it exactly as `run` would and prints *all* problems at once, each with file, line and the
-//! nearest known spelling, then warnings. It exits with 1 on a problem, with 0 on warnings. This file
+//! nearest known spelling, then warnings. It exits with 1 on a problem, with 0 on warnings. Of a file that is no TOML only
+//! the first mistake is told, and nothing else until every file is TOML: the rest would be a guess. This file
 //!
 //! ```toml,bad
 //! [service.a]
