@@ -1,7 +1,7 @@
 //! Sockets that come and go with the snapshot.
 //!
-//! A VIP keeps its socket as long as the text of its address stays the same, whatever else changes: port 0 keeps the
-//! port it was given, and no other VIP's change touches it. A VIP that is DOWN stays bound; its connections are refused
+//! A VIP keeps its socket as long as it is the one that its address asks for, whatever else changes: port 0 keeps the
+//! port it was given, also where that port is asked for by its number from now on, and no other VIP's change touches it. A VIP that is DOWN stays bound; its connections are refused
 //! one by one, by the rules of its protocol. A changed address is bound before the old socket closes. What cannot be
 //! bound says so in its state and is tried again.
 
@@ -34,6 +34,8 @@ struct Listeners {
 struct Bound {
     /// As configured; port 0 included.
     asked: SocketAddr,
+    /// With the real port.
+    address: SocketAddr,
     live: Arc<VserverLive>,
     transports: Transports,
     /// Ends the accept loop.
@@ -103,7 +105,7 @@ impl Listeners {
         let mut replaced = Vec::new();
         for vip in &wanted {
             let Some(asked) = vip.address else { continue };
-            if self.bound.get(vip.name).is_some_and(|b| b.asked == asked && b.transports == vip.transports) {
+            if self.bound.get_mut(vip.name).is_some_and(|bound| bound.stays(asked, vip.transports)) {
                 continue;
             }
             match socket::bind(asked, vip.transports) {
@@ -167,7 +169,8 @@ impl Listeners {
                 None
             }
         });
-        let bound = Bound { asked, transports, live: Arc::clone(live), stop, _datagrams: datagrams };
+        let address = listener.address;
+        let bound = Bound { asked, address, transports, live: Arc::clone(live), stop, _datagrams: datagrams };
         self.bound.insert(Arc::clone(name), bound)
     }
 
@@ -182,6 +185,16 @@ impl Listeners {
 // === impl Bound ===
 
 impl Bound {
+    /// Whether it is what is asked for now. Two sockets of datagrams cannot have one address: what came between the end
+    /// of one and the begin of the other would be lost.
+    fn stays(&mut self, asked: SocketAddr, transports: Transports) -> bool {
+        let stays = self.transports == transports && (self.asked == asked || self.address == asked);
+        if stays {
+            self.asked = asked;
+        }
+        stays
+    }
+
     fn close(self) {
         self.stop.send_replace(true);
     }

@@ -310,3 +310,44 @@ async fn dns_queries_of_a_member_that_is_not_there_go_to_another_unasked() {
         assert_eq!(receive(&client).await, message(id, true, "www"));
     }
 }
+
+#[tokio::test]
+async fn a_vip_whose_port_is_now_asked_for_by_its_number_keeps_its_socket_and_its_sessions() {
+    let (a, b) = (Datagrams::named("a").await, Datagrams::named("b").await);
+    let mut world = World::start(two(a.at, b.at)).await;
+    let vip = world.vip("ntp");
+    let client = client(vip).await;
+    let first = ask(&client, "x").await;
+    world.vserver("ntp").address = Some(vip);
+    world.publish().await;
+    assert_eq!((world.vip("ntp"), ask(&client, "x").await), (vip, first.clone()));
+    // Where it now may be any, another one may have asked for this one.
+    world.vserver("ntp").address = Some("127.0.0.1:0".parse().unwrap());
+    world.publish().await;
+    assert_ne!(world.vip("ntp"), vip);
+}
+
+#[tokio::test]
+async fn datagrams_of_a_vip_that_becomes_dns_are_carried_as_queries_from_then_on() {
+    let seen = Arc::default();
+    let server = resolver(&seen).await;
+    let plan = Plan::default().service("a", Udp, server.at).vserver("dns", Udp, &["a"]);
+    let mut world = World::start(plan).await;
+    let vip = world.vip("dns");
+    let client = client(vip).await;
+    client.send(&message(7, false, "www")).await.unwrap();
+    for _ in 0..5 {
+        receive(&client).await;
+    }
+    assert_eq!(seen.lock().last().unwrap().1, 7, "a session passes on what it gets, both ways");
+    world.model.services[0].settings.protocol = Dns;
+    world.vserver("dns").protocol = Dns;
+    world.vserver("dns").address = Some(vip);
+    world.publish().await;
+    for id in 0..20 {
+        client.send(&message(id, false, "www")).await.unwrap();
+        assert_eq!(receive(&client).await, message(id, true, "www"));
+    }
+    let ids: Vec<u16> = seen.lock().iter().map(|(_, id)| *id).collect();
+    assert!(ids[1..].iter().any(|id| *id > 1_000), "identifiers are drawn anew: {ids:?}");
+}

@@ -23,6 +23,8 @@ const TRIES: usize = 32;
 pub(super) struct Transports {
     pub stream: bool,
     pub datagram: bool,
+    /// Each datagram is a question by itself: what serves them is another thing.
+    pub queries: bool,
 }
 
 pub(super) struct Listener {
@@ -109,7 +111,8 @@ pub(super) async fn bind_soon(asked: SocketAddr, transports: Transports) -> io::
 
 impl Transports {
     pub fn of(protocol: service::Protocol) -> Transports {
-        Transports { stream: protocol.is_stream(), datagram: protocol.is_datagram() }
+        let queries = protocol == service::Protocol::Dns;
+        Transports { stream: protocol.is_stream(), datagram: protocol.is_datagram(), queries }
     }
 }
 
