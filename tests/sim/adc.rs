@@ -276,3 +276,25 @@ fn an_ejection_is_in_the_journal_and_changes_no_state() {
     assert_eq!(rig.records(), [Record::Ejected { service: "a".into(), cause: Failures::Connects(5), until, times: 2 }]);
     assert_eq!(rig.service("a"), ServiceState::Up);
 }
+
+#[test]
+fn nothing_is_said_of_a_deadline_for_what_is_out_of_service_already() {
+    let mut rig = all_up(CHAIN);
+    let said = |rig: &mut Rig, delay, graceful| {
+        rig.records();
+        rig.disable("a", delay, graceful);
+        let acts = rig.records().into_iter().filter_map(|record| match record {
+            Record::Act { change, .. } => Some(change.to_string()),
+            _ => None,
+        });
+        acts.collect::<Vec<_>>()
+    };
+    assert!(said(&mut rig, Some(secs(30)), false)[0].starts_with("disabled, out at 2026-01-05T10:00:30"));
+    rig.wait(secs(30));
+    assert_eq!(rig.service("a"), ServiceState::OutOfService);
+    assert_eq!(said(&mut rig, Some(secs(5)), false), ["disabled"]);
+    assert_eq!(said(&mut rig, Some(secs(5)), true), ["disabled"], "nobody is left to wait for");
+    rig.enable("a");
+    assert_eq!(said(&mut rig, None, false), ["disabled"]);
+    assert_eq!(said(&mut rig, Some(secs(5)), false), ["disabled"]);
+}

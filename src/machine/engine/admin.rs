@@ -13,7 +13,7 @@ use crate::model::balancing::Shares;
 use crate::model::event::{Act, AdminIntent, AdminTarget, Change, Record};
 use crate::model::id::{Kind, Name, ObjectRef, ScenarioId, ServiceId, SwitchId, VserverId};
 use crate::model::scenario::{Direction, Mode};
-use crate::model::state::{Override, OverrideKey, OverrideValue, Slot};
+use crate::model::state::{Override, OverrideKey, OverrideValue, ServiceState, Slot};
 
 // === impl Engine ===
 
@@ -99,7 +99,11 @@ impl Engine {
             Some(earlier) if out => earlier.value.clone(),
             _ => OverrideValue::Disabled { deadline, graceful },
         };
-        let change = Change::Disabled { deadline, graceful };
+        // Nor is anything said of a deadline where nobody waits for it.
+        let change = match levels.is_empty() || !levels.iter().all(|(s, _)| self.is_out_of_service(*s)) {
+            true => Change::Disabled { deadline, graceful },
+            false => Change::Disabled { deadline: None, graceful: false },
+        };
         self.override_by(object, Slot::Admin, Some(value), act, change, effects);
         if let AdminTarget::Vserver(id) = target {
             self.vservers[id.index()].disabled = true;
@@ -112,6 +116,10 @@ impl Engine {
             self.services[service.index()].machine.disable(level, self.now.wall, deadline, graceful);
             self.dirty.services.insert(service);
         }
+    }
+
+    fn is_out_of_service(&self, service: ServiceId) -> bool {
+        self.services[service.index()].machine.state() == ServiceState::OutOfService
     }
 
     fn enable(&mut self, model: &Model, target: AdminTarget, act: Act, effects: &mut Vec<Effect>) {
