@@ -202,7 +202,7 @@ async fn join_listeners(cell: Arc<Cell>, mut traffic: watch::Receiver<u64>, mut 
     }
 }
 
-/// Says once that it is ready, and then waits for ever.
+/// Says that it is ready, and keeps the ready file true from then on: a VIP may come, go, or get another port.
 async fn tell_ready(running: &Running, options: &RunOptions) -> std::convert::Infallible {
     let cell = &running.reactor.cell;
     let mut published = cell.subscribe();
@@ -219,12 +219,22 @@ async fn tell_ready(running: &Running, options: &RunOptions) -> std::convert::In
     let listeners = Listeners::of(running.admin_address, &cell.load_full());
     // Whoever started us may have closed our stdout.
     let _ = listeners.print(std::io::stdout().lock());
-    if let Some(file) = &options.ready_file
-        && let Err(error) = ready::write(file, &listeners.json())
-    {
-        tracing::error!(file = %file.display(), %error, "cannot write the ready file");
+    let Some(file) = &options.ready_file else { return std::future::pending().await };
+    let mut written = serde_json::Value::Null;
+    let mut bound = cell.bound();
+    loop {
+        bound.borrow_and_update();
+        let content = Listeners::of(running.admin_address, &cell.load_full()).json();
+        if content != written {
+            match ready::write(file, &content) {
+                Ok(()) => written = content,
+                Err(error) => tracing::error!(file = %file.display(), %error, "cannot write the ready file"),
+            }
+        }
+        if bound.changed().await.is_err() {
+            std::future::pending::<()>().await;
+        }
     }
-    std::future::pending().await
 }
 
 fn fail(why: &str) -> ExitCode {

@@ -40,7 +40,7 @@
 //! `include = ["apps/*.toml"]` adds files, relative to the including file. `[defaults.monitor]`, `[defaults.service]`,
 //! `[defaults.vserver]`, `[defaults.check]`, `[defaults.scenario]` say once what holds for all. `--set PATH=VALUE`
 //! replaces a value for one run or check: `--set admin.listen=127.0.0.1:0`; port 0 takes a free port, and
-//! `--ready-file` tells which.
+//! `--ready-file` tells which, and is written anew whenever another address is bound or one is closed.
 //!
 //! ## Who may manage it
 //!

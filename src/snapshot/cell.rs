@@ -53,11 +53,13 @@ impl Cell {
 
     /// The listeners' report: everything that `generation` asks for is bound.
     pub fn set_reconciled(&self, generation: u64) {
-        self.reconciled.send_if_modified(|g| {
-            let newer = generation > *g;
-            *g = (*g).max(generation);
-            newer
-        });
+        // Also where the generation is an old one: a port that was taken may have been had at last.
+        self.reconciled.send_modify(|g| *g = (*g).max(generation));
+    }
+
+    /// Tells when the listeners have followed another generation.
+    pub fn bound(&self) -> watch::Receiver<u64> {
+        self.reconciled.subscribe()
     }
 
     /// Waits until the listeners of `generation` are bound.

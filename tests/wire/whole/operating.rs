@@ -99,3 +99,27 @@ fn a_rotated_access_log_is_left_at_the_next_hangup_and_no_line_is_lost() {
     within(SECOND * 5, "its line is in the new file", || read("access.log").contains("/three"));
     assert!(!read("access.log.1").contains("/three") && !read("access.log").contains("/two"));
 }
+
+#[test]
+fn the_ready_file_follows_what_listens() {
+    let backend = Backend::start("a");
+    let box_ = Box::start(&config(&backend));
+    let read = || -> serde_json::Value {
+        let text = std::fs::read_to_string(box_.path("ready.json")).expect("it is always there");
+        serde_json::from_str(&text).expect("and whole")
+    };
+    let (first, web) = (read(), box_.vip("web").to_string());
+    let more = "[vserver.more]\ntype = \"HTTP\"\naddress = \"127.0.0.1:0\"\nservices = [\"a\"]\n";
+    let apply = |text: &str| {
+        std::fs::write(box_.path("box.toml"), text).expect("it is written");
+        box_.signal("HUP");
+    };
+    apply(&(config(&backend) + more));
+    within(SECOND * 5, "the new VIP is in it", || read()["vservers"]["more"].is_string());
+    let more_at: std::net::SocketAddr = read()["vservers"]["more"].as_str().unwrap().parse().unwrap();
+    assert_eq!(read()["vservers"]["web"], web[..]);
+    assert_eq!(http(more_at, "GET", "/", "", &[]).expect("it serves").status, 200);
+    apply(&config(&backend));
+    within(SECOND * 5, "it is gone from it", || read() == first);
+    assert!(!box_.path("ready.json.new").exists());
+}
