@@ -14,6 +14,8 @@ mod probe;
 mod endings;
 #[path = "wire/figures.rs"]
 mod figures;
+#[path = "wire/knot.rs"]
+mod knot;
 #[path = "wire/l4.rs"]
 mod l4;
 #[path = "wire/l7.rs"]

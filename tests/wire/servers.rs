@@ -16,7 +16,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 pub use databases::{mariadb, postgresql, redis};
-pub use others::{dovecot, freeradius, mosquitto, nginx, slapd, vsftpd};
+pub use others::{dovecot, freeradius, knot, mosquitto, nginx, slapd, vsftpd};
 
 /// Users and passwords at all of them.
 pub const USER: &str = "probe";

@@ -1,5 +1,6 @@
 //! Answers of our own: short plain text, no server's name.
 
+use super::date;
 use super::head::Refusal;
 use crate::dataplane::ended::REQUEST_ID;
 use crate::dataplane::member::{Answer, Refused};
@@ -70,8 +71,9 @@ pub(super) fn refusal(refusal: Refusal, id: &str) -> Vec<u8> {
     let status = refusal.status;
     let body = refusal_body(refusal, id);
     let allow = if status == 405 { format!("Allow: {ALLOW}\r\n") } else { String::new() };
+    let date = date::now(str::to_owned);
     format!(
-        "HTTP/1.1 {status} {}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {}\r\n{allow}\
+        "HTTP/1.1 {status} {}\r\nDate: {date}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {}\r\n{allow}\
          {REQUEST_ID}: {id}\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n{body}",
         reason(status),
         body.len(),

@@ -1,11 +1,13 @@
 //! The Date field (RFC 9110 §6.6.1): the server's stands, in both engines and both versions of HTTP.
 
 use bascule::dataplane::l7::Carrier;
+use bascule::model::rule::Action;
 use bascule::model::service::Protocol::Http;
 use tokio::io::AsyncWriteExt;
 
 use super::http2::client::Client;
-use crate::world::{Plan, Server, World, get, nobody, read_request};
+use super::rules::{path, rule};
+use crate::world::{Plan, Server, World, exchange, get, nobody, read_request};
 
 const THEIRS: &str = "Mon, 30 Nov 2020 00:00:00 GMT";
 
@@ -47,6 +49,39 @@ async fn the_date_of_a_server_stands_and_where_it_says_none_there_is_one() {
         let said = async |path| client.get(path).await.headers.get_all("date").iter().cloned().collect::<Vec<_>>();
         assert_eq!(said("/dated").await, [THEIRS]);
         assert!(matches!(&said("/").await[..], [date] if date != THEIRS));
+    }
+}
+
+#[tokio::test]
+async fn whatever_we_answer_ourselves_says_when_once() {
+    for carrier in [Carrier::Relay, Carrier::Pingora] {
+        let plan = Plan::default().service("a", Http, nobody().await).vserver("web", Http, &["a"]);
+        let mut model = plan.model();
+        let respond = |headers| Action::Respond { status: 200, headers, body: b"own".to_vec() };
+        model.criteria = ["/own", "/moved", "/dated"].map(path).into();
+        model.rules = vec![
+            rule(0, 10, Some(0), respond(vec![])),
+            rule(0, 20, Some(1), Action::Redirect { status: 302, location: "/".into() }),
+            rule(0, 30, Some(2), respond(vec![("Date".into(), THEIRS.into())])),
+        ];
+        let world = World::through(model, carrier).await;
+        let vip = world.vip("web");
+        let ask = async |request: &str| exchange(vip, &format!("{request}\r\n\r\n")).await;
+        for (request, status) in [
+            ("GET /own HTTP/1.1\r\nHost: a\r\nConnection: close", 200),
+            ("GET /moved HTTP/1.1\r\nHost: a\r\nConnection: close", 302),
+            ("HEAD /own HTTP/1.1\r\nHost: a\r\nConnection: close", 200),
+            ("GET /own HTTP/1.0\r\nHost: a", 200),
+            ("GET / HTTP/1.1", 400),
+            ("GET / HTTP/1.1\r\nHost: a\r\nContent-Length: x", 400),
+            ("GET / HTTP/7.1\r\nHost: a", 505),
+        ] {
+            let answer = ask(request).await;
+            assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{carrier:?} {request}: {answer}");
+            assert!(matches!(dates(&answer)[..], [date] if date.len() == 29), "{carrier:?} {request}: {answer}");
+        }
+        let answer = ask("GET /dated HTTP/1.1\r\nHost: a\r\nConnection: close").await;
+        assert_eq!(dates(&answer), [THEIRS], "a rule that says one means it: {carrier:?}: {answer}");
     }
 }
 

@@ -18,7 +18,7 @@ use tokio::io::AsyncWriteExt;
 use crate::world::{Plan, Server, World, body, connect, exchange, get, read_answer};
 
 /// A rule of `vserver` on one criterion; `None`: always.
-fn rule(vserver: u32, priority: u32, criterion: Option<u32>, action: Action) -> Rule {
+pub fn rule(vserver: u32, priority: u32, criterion: Option<u32>, action: Action) -> Rule {
     let terms: Vec<Term> = criterion
         .into_iter()
         .map(|id| Term {
@@ -40,7 +40,7 @@ fn rule(vserver: u32, priority: u32, criterion: Option<u32>, action: Action) -> 
     }
 }
 
-fn path(start: &str) -> Criterion {
+pub fn path(start: &str) -> Criterion {
     Criterion { name: start.into(), test: CriterionTest::Path(TextTest::StartsWith(start.into())) }
 }
 
