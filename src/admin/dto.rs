@@ -58,6 +58,7 @@ mod monitor;
 mod out;
 mod persistence;
 mod resolution;
+mod rule;
 mod scenario;
 mod server;
 mod service;
@@ -90,6 +91,7 @@ pub use datacenter::{DatacenterDto, SignalDto, SignalTargetDto, SignalsDto};
 pub use monitor::{LbMonitorDto, MonitorBindingDto};
 pub use persistence::{ClearedDto, PersistenceDto, PersistenceSessionDto};
 pub use resolution::{AutoScaleDto, ResolutionDto, SourceDto};
+pub use rule::RuleDto;
 pub(crate) use scenario::NOT_DELIVERED;
 pub use scenario::{
     AttemptDto, DirectionsDto, GroupDto, GuardDto, ModeDetailsDto, ModeDto, ModesDto, ScenarioDto, TermDto,

@@ -14,10 +14,7 @@ pub(super) fn dns(args: &ExplainDnsArgs) -> ExitCode {
     if args.at.is_some() {
         return fail("explain dns: --at is not available in this build");
     }
-    let mut path = format!("/api/v1/explain/dns?name={}&type={}", path_segment(&args.name), path_segment(&args.rtype));
-    if let Some(client) = args.client {
-        path += &format!("&client={}", path_segment(&client.to_string()));
-    }
+    let path = dns_path(&args.name, &args.rtype, args.client.map(|client| client.to_string()).as_deref());
     let answer = Client::find(&args.target)
         .and_then(|client| Ok((client, runtime()?)))
         .and_then(|(client, runtime)| runtime.block_on(client.get::<Value>(&path)).map_err(|e| e.to_string()));
@@ -60,6 +57,11 @@ pub(super) fn service(args: &ExplainServiceArgs) -> ExitCode {
     ExitCode::SUCCESS
 }
 
+pub(super) fn dns_path(name: &str, rtype: &str, client: Option<&str>) -> String {
+    let path = format!("/api/v1/explain/dns?name={}&type={}", path_segment(name), path_segment(rtype));
+    client.map_or(path.clone(), |client| format!("{path}&client={}", path_segment(client)))
+}
+
 pub(super) fn service_path(name: &str) -> String {
     format!("/api/v1/explain/service?name={}", path_segment(name))
 }
@@ -75,7 +77,7 @@ pub(super) fn service_told(answer: &Value) -> String {
 }
 
 /// Rules with their terms, the verdict, the chain, the members, who serves.
-fn request_told(answer: &Value) -> String {
+pub(super) fn request_told(answer: &Value) -> String {
     let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
     let list = |value: &Value, key: &str| value.get(key).and_then(Value::as_array).cloned().unwrap_or_default();
     let mut out = format!("vserver {}\n", text(answer, "vserver"));
@@ -131,7 +133,7 @@ fn request_told(answer: &Value) -> String {
 }
 
 /// The question, each step with what it left and why, the answer.
-fn told(answer: &Value) -> String {
+pub(super) fn told(answer: &Value) -> String {
     let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
     let list = |value: &Value, key: &str| -> Vec<String> {
         let items = value.get(key).and_then(Value::as_array).into_iter().flatten();

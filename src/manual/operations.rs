@@ -39,7 +39,9 @@
 //! `/readyz` is 200 once every listener is bound and the first snapshot is published, 503 while starting and while
 //! draining; `/healthz` says that the process answers; `/metrics` is for Prometheus. `show status` in the shell lists what
 //! is wrong, what drains and what people have set, worst first. A reload that was refused stands there until one is taken,
-//! and in `bascule_config_last_reload_successful`; so does a member that passive health has ejected.
+//! and in `bascule_config_last_reload_successful`; so does a member that passive health has ejected. `stat ns` counts what
+//! comes in over all addresses, `show rule` and `stat rule` (`/api/v1/rules`) say what each traffic rule does and how often
+//! it did, and `explain dns`, `explain request` and `explain service` say why.
 //!
 //! The log goes to stderr, one line for each change of a state, act, transition and reload, and none for single probes;
 //! faults are warnings with the last failed probe as the reason:

@@ -40,8 +40,8 @@
 //! one; open connections stay, and sessions are still resumed. What is wrong with a file (not PEM, a key that does not
 //! fit, a pass phrase) refuses the whole configuration, and what runs stays as it is. Warnings: expired, or within 14 days;
 //! weak; a key that others on the machine can read. The key is read from its file and is nowhere else: not in the state
-//! directory, the journal, the API or the log. `GET /api/v1/certificates` and `bascule_certificate_expires_seconds` say
-//! how long each is good.
+//! directory, the journal, the API or the log. `show ssl certKey` in the shell, `GET /api/v1/certificates` and
+//! `bascule_certificate_expires_seconds` say how long each is good, the first two also who uses it.
 //!
 //! Which one a client gets: a certificate with exactly the name it asks for (SNI); else one with `*.` in place of the
 //! name's first part; else the first of the list. Of several with the same name, the first whose kind of key the client

@@ -124,3 +124,49 @@ async fn monitors_are_shown_with_their_bindings_and_the_last_response_of_each() 
     assert!(out.contains("Name: tcp-default\tType: TCP\tState: ENABLED\n"), "{out}");
     assert!(out.contains("did you mean `web-ok`?"), "{out}");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rules_certificates_and_the_whole_are_shown_and_everything_can_be_explained() {
+    let appliance = Appliance::start();
+    let config = serde_json::json!({
+        "schema": 1,
+        "service": {"a": {"type": "HTTP", "address": "127.0.0.1:1", "health_monitor": false}},
+        "vserver": {"web": {"type": "HTTP", "services": ["a"]}},
+        "criterion": {"old": {"path": {"starts_with": "/old"}}},
+        "rule": {
+            "gone": {"vserver": "web", "priority": 10, "when": [["old"]], "action": {"respond": {"status": 410}}},
+            "named": {"vserver": "web", "priority": 20, "action": {"edit": [{"set": "X-Who", "value": "secret"}]}},
+        },
+        "zone": {"example.test": {"static": "@ NS ns\nns A 192.0.2.1\nwww A 192.0.2.7\n"}},
+    });
+    let (status, answer) = appliance.put("/api/v1/config", config).await;
+    assert_eq!(status, 200, "{answer}");
+    let shell = async |line: &str| bascule(&appliance, &["shell", "-c", line], "").await;
+    let said = async |line: &str, parts: &[&str]| {
+        let (out, code) = shell(line).await;
+        assert_eq!(code, 0, "{line}: {out}");
+        for part in parts {
+            assert!(out.contains(part), "{line}: {part:?}\n{out}");
+        }
+        out
+    };
+    let rule =
+        "Name: gone\tVserver: web\tPriority: 10\n\tRule: old\tPhase: REQUEST\n\tAction: respond 410\n\tHits: 0\n";
+    said("show rule gone", &[rule]).await;
+    let all =
+        said("show rule", &["1)\tName: gone", "2)\tName: named", "Rule: true", "Action: edit: set X-Who\n"]).await;
+    assert!(!all.contains("secret"), "{all}");
+    said("stat rule", &["Rule   Vserver  Priority  Action", "gone   web      10        respond 410"]).await;
+    said("stat ns", &["READY\n", "Virtual servers: 1 (UP 1)\n", "Services: 1 (UP 1)\n", "Current client connections"])
+        .await;
+    said("show ssl certKey", &[" Done"]).await;
+    let (out, code) = shell("show ssl certkey nobody").await;
+    assert!(code == 1 && out.contains("no certificate is named `nobody`"), "{out}");
+    let (out, _) = shell("show rule gon").await;
+    assert!(out.contains("did you mean `gone`"), "{out}");
+    said("explain request web /old/x -method GET", &["rule gone of web: true, acts", "verdict: respond 410"]).await;
+    said("explain request web", &["rule gone of web: false", "served by a (127.0.0.1:1) of web"]).await;
+    said("explain service a", &["service a is UP"]).await;
+    said("explain dns www.example.test", &["NOERROR", "192.0.2.7"]).await;
+    said("explain dns www.example.test AAAA -client 192.0.2.9", &["AAAA for 192.0.2.9", "NOERROR"]).await;
+}

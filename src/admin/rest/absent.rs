@@ -6,12 +6,13 @@ use super::super::route::Route;
 
 const BY_OBJECT: &str = "configuration object by object; PUT /api/v1/config replaces the whole";
 
-const COLLECTIONS: [&str; 12] = [
+const COLLECTIONS: [&str; 13] = [
     "vservers",
     "services",
     "service-groups",
     "servers",
     "certificates",
+    "rules",
     "checks",
     "scenarios",
     "datacenters",

@@ -10,8 +10,8 @@ use serde::Serialize;
 use super::super::App;
 use super::super::body::{Field, FieldKind, Params, field};
 use super::super::dto::{
-    CertificateDto, CheckDto, DatacenterDto, Items, LbMonitorDto, QueryDto, ScenarioDto, Schema, ServerDto, ServiceDto,
-    ServiceGroupDto, StatusDto, SwitchDto, TriggerDto, VserverDto, ZoneDto,
+    CertificateDto, CheckDto, DatacenterDto, Items, LbMonitorDto, QueryDto, RuleDto, ScenarioDto, Schema, ServerDto,
+    ServiceDto, ServiceGroupDto, StatusDto, SwitchDto, TriggerDto, VserverDto, ZoneDto,
 };
 use super::super::problem::Problem;
 use super::super::route::{Route, Segments};
@@ -70,6 +70,12 @@ pub(crate) fn routes() -> Vec<Route> {
         noun: "server",
         names: names!(servers),
         show: |world, range| ServerDto::many(world, range),
+    }));
+    routes.extend(collection(Collection {
+        path: "rules",
+        noun: "rule",
+        names: names!(rules),
+        show: |world, range| range.map(|at| RuleDto::of(world, at)).collect(),
     }));
     routes.extend(collection(Collection {
         path: "certificates",

@@ -1,6 +1,7 @@
 //! The commands that the shell knows: keywords, arguments, and the request that each makes.
 
 mod build;
+mod explain;
 mod request;
 
 use super::grammar::Arguments;
@@ -8,8 +9,9 @@ use build::{
     act, connections, disable, disable_body, first, group, kick, monitors, note, persistence, save, set_force,
     set_scenario, set_split, set_switch, shown,
 };
+use explain::{explain_dns, explain_request, explain_service};
 
-pub(super) use request::{Request, View};
+pub(super) use request::{Explained, Request, View};
 
 /// A command of the table.
 pub(super) struct Command {
@@ -50,6 +52,8 @@ pub(super) const COMMANDS: &[Command] = &[
     show(&["show", "switch"], "show switch [<name>]", View::Switch),
     show(&["show", "datacenter"], "show datacenter [<name>]", View::Datacenter),
     show(&["show", "zone"], "show zone [<name>]", View::Zone),
+    show(&["show", "rule"], "show rule [<name>]", View::Rule),
+    show(&["show", "ssl", "certKey"], "show ssl certKey [<name>]", View::Certificate),
     Command {
         words: &["show", "ns", "connectiontable"],
         least: 0,
@@ -83,9 +87,26 @@ pub(super) const COMMANDS: &[Command] = &[
     one(&["kill", "service"], "kill service <name>", Some(View::Service), |a| kick("services", a)),
     one(&["kill", "serviceGroup"], "kill serviceGroup <name>", Some(View::Group), |a| kick("service-groups", a)),
     one(&["kill", "server"], "kill server <name>", Some(View::Server), |a| kick("servers", a)),
-    one(&["explain", "service"], "explain service <name>", Some(View::Service), |a| {
-        Ok(Request::ExplainService(first(a)))
-    }),
+    one(&["explain", "service"], "explain service <name>", Some(View::Service), explain_service),
+    Command {
+        words: &["explain", "dns"],
+        least: 1,
+        most: 2,
+        options: &["client"],
+        usage: "explain dns <name> [<type>] [-client <address>]",
+        names: None,
+        build: explain_dns,
+    },
+    Command {
+        words: &["explain", "request"],
+        least: 1,
+        most: 2,
+        options: &["method", "host", "client", "header", "serverName"],
+        usage: "explain request <vserver> [<path>] [-method <method>] [-host <host>] [-client <address>] \
+                [-header \"<name>: <value>\"] [-serverName <name>]",
+        names: Some(View::Vserver),
+        build: explain_request,
+    },
     plain(&["show", "status"], "show status", |_| Ok(Request::Status)),
     plain(&["show", "ns", "runningConfig"], "show ns runningConfig", |_| Ok(Request::RunningConfig)),
     plain(&["show", "ns", "version"], "show ns version", |_| Ok(Request::Version)),
@@ -97,6 +118,8 @@ pub(super) const COMMANDS: &[Command] = &[
     stat(&["stat", "lb", "vserver"], "stat lb vserver [<name>]", View::LbVserver),
     stat(&["stat", "cs", "vserver"], "stat cs vserver [<name>]", View::CsVserver),
     stat(&["stat", "vserver"], "stat vserver [<name>]", View::Vserver),
+    stat(&["stat", "rule"], "stat rule [<name>]", View::Rule),
+    plain(&["stat", "ns"], "stat ns", |_| Ok(Request::Appliance)),
     Command {
         words: &["disable", "service"],
         least: 1,
@@ -273,6 +296,8 @@ const fn show(words: &'static [&'static str], usage: &'static str, view: View) -
         View::Switch => |a| Ok(shown(View::Switch, a, false)),
         View::Datacenter => |a| Ok(shown(View::Datacenter, a, false)),
         View::Zone => |a| Ok(shown(View::Zone, a, false)),
+        View::Rule => |a| Ok(shown(View::Rule, a, false)),
+        View::Certificate => |a| Ok(shown(View::Certificate, a, false)),
     };
     Command { words, least: 0, most: 1, options: &[], usage, names: Some(view), build }
 }
@@ -284,6 +309,7 @@ const fn stat(words: &'static [&'static str], usage: &'static str, view: View) -
         View::Server => |a| Ok(shown(View::Server, a, true)),
         View::LbVserver => |a| Ok(shown(View::LbVserver, a, true)),
         View::CsVserver => |a| Ok(shown(View::CsVserver, a, true)),
+        View::Rule => |a| Ok(shown(View::Rule, a, true)),
         _ => |a| Ok(shown(View::Vserver, a, true)),
     };
     Command { words, least: 0, most: 1, options: &[], usage, names: Some(view), build }
@@ -350,25 +376,5 @@ impl Command {
     /// NetScaler has it and this build does not; such a command has no usage.
     pub fn is_absent(&self) -> bool {
         self.usage.is_empty()
-    }
-}
-
-// === impl View ===
-
-impl View {
-    /// Its collection below `/api/v1`.
-    pub fn collection(self) -> &'static str {
-        match self {
-            View::Service => "services",
-            View::Group => "service-groups",
-            View::Server => "servers",
-            View::Vserver | View::LbVserver | View::CsVserver => "vservers",
-            View::Scenario => "scenarios",
-            View::Check => "checks",
-            View::Monitor => "monitors",
-            View::Switch => "switches",
-            View::Datacenter => "datacenters",
-            View::Zone => "zones",
-        }
     }
 }

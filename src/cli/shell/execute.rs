@@ -7,13 +7,13 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::super::client::{Client, Failure};
-use super::super::explain::{service_path, service_told};
-use super::commands::{COMMANDS, Command, Request, View};
+use super::super::explain;
+use super::commands::{COMMANDS, Command, Explained, Request, View};
 use super::grammar::starts_with;
 use super::show;
 use crate::admin::dto::{
-    CheckDto, DatacenterDto, Items, LbMonitorDto, ScenarioDto, ServerDto, ServiceDto, ServiceGroupDto, StatusDto,
-    SwitchDto, VserverDto, ZoneDto, path_segment,
+    CertificateDto, CheckDto, DatacenterDto, Items, LbMonitorDto, RuleDto, ScenarioDto, ServerDto, ServiceDto,
+    ServiceGroupDto, StatusDto, SwitchDto, VserverDto, ZoneDto, path_segment,
 };
 
 /// What a command answered, for people and for programs.
@@ -56,9 +56,15 @@ pub(super) async fn execute(client: &Client, request: Request) -> Result<Answer,
             let warnings = notes.filter_map(|note| note.as_str().map(str::to_owned)).collect();
             Ok(Answer { text, json, warnings })
         }
-        Request::ExplainService(name) => {
-            let json = client.call(Method::GET, &service_path(&name), None).await?;
-            Ok(Answer { text: service_told(&json), json, warnings: Vec::new() })
+        Request::Explain { what, path, body } => {
+            let method = if body.is_some() { Method::POST } else { Method::GET };
+            let json = client.call(method, &path, body.as_ref()).await?;
+            let told = match what {
+                Explained::Dns => explain::told,
+                Explained::Request => explain::request_told,
+                Explained::Service => explain::service_told,
+            };
+            Ok(Answer { text: told(&json), json, warnings: Vec::new() })
         }
         Request::Delete(path) => {
             let json = client.call(Method::DELETE, &format!("/api/v1/{path}"), None).await?;
@@ -99,9 +105,24 @@ pub(super) async fn execute(client: &Client, request: Request) -> Result<Answer,
             let text = items::<StatusDto>(&json)?.iter().map(show::status).collect();
             Ok(Answer { text, json, warnings: Vec::new() })
         }
+        Request::Appliance => appliance(client).await,
         Request::Help { words } => help(&words),
         Request::Quit => help(&[]),
     }
+}
+
+/// `stat ns`.
+async fn appliance(client: &Client) -> Result<Answer, Refused> {
+    let mut parts = Vec::new();
+    for path in ["status", "vservers", "services", "stats/vservers"] {
+        parts.push(client.call(Method::GET, &format!("/api/v1/{path}"), None).await?);
+    }
+    let status = items::<StatusDto>(&parts[0])?;
+    let (vservers, services, statistics) = (items(&parts[1])?, items(&parts[2])?, items(&parts[3])?);
+    let told = |status: &StatusDto| show::ns_statistics(status, &vservers, &services, &statistics);
+    let text = status.iter().map(told).collect();
+    let json = json!({ "status": parts[0], "vservers": parts[3]["items"] });
+    Ok(Answer { text, json, warnings: Vec::new() })
 }
 
 async fn shown(client: &Client, view: View, name: Option<&str>, statistics: bool) -> Result<Answer, Refused> {
@@ -135,6 +156,9 @@ async fn shown(client: &Client, view: View, name: Option<&str>, statistics: bool
         (View::Check, _) => show::list(&items::<CheckDto>(&json)?, whole, |c| show::check(c, &now)),
         (View::Switch, _) => show::list(&items::<SwitchDto>(&json)?, whole, show::switch),
         (View::Datacenter, _) => show::list(&items::<DatacenterDto>(&json)?, whole, |d| show::datacenter(d, whole)),
+        (View::Rule, true) => show::rule_statistics(&items(&json)?),
+        (View::Rule, false) => show::list(&items::<RuleDto>(&json)?, whole, show::rule),
+        (View::Certificate, _) => show::list(&items::<CertificateDto>(&json)?, whole, |c| show::certificate(c, whole)),
         (View::Zone, _) => show::list(&items::<ZoneDto>(&json)?, whole, |z| show::zone(z, whole)),
     };
     Ok(Answer { text, json, warnings: Vec::new() })

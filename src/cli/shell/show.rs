@@ -1,9 +1,12 @@
 //! What `show` and `stat` print: NetScaler's wording for what NetScaler has, and the same manner for the rest.
 
+mod certificate;
 mod group;
 mod gtm;
 mod monitor;
 mod names;
+mod ns;
+mod rule;
 mod statistics;
 mod status;
 
@@ -12,9 +15,12 @@ use std::time::Duration;
 use crate::admin::dto::{DrainDto, ServerDto, ServiceDto, VserverDto};
 use monitor::monitor_lines;
 
+pub(super) use certificate::certificate;
 pub(super) use group::group;
 pub(super) use gtm::{check, datacenter, scenario, switch, zone};
 pub(super) use monitor::lb_monitor;
+pub(super) use ns::ns_statistics;
+pub(super) use rule::{rule, rule_statistics};
 pub(super) use statistics::{
     connections, group_statistics, persistence, server_statistics, service_statistics, statistics_of_one,
     vserver_statistics,

@@ -24,8 +24,13 @@ pub(in crate::cli::shell) enum Request {
         clear: bool,
         query: Vec<(&'static str, String)>,
     },
-    /// Why a service gets new clients, or none.
-    ExplainService(String),
+    /// Why something is as it is: `path` below `/api/v1/explain`.
+    Explain {
+        what: Explained,
+        path: String,
+        /// Of a POST.
+        body: Option<Value>,
+    },
     /// DELETE below `/api/v1`.
     Delete(String),
     /// `disable serviceGroup G SERVER PORT`: the member is looked up first.
@@ -51,6 +56,8 @@ pub(in crate::cli::shell) enum Request {
     RunningConfig,
     Version,
     Status,
+    /// `stat ns`.
+    Appliance,
     /// The commands that begin with these words.
     Help {
         words: Vec<String>,
@@ -75,4 +82,39 @@ pub(in crate::cli::shell) enum View {
     Switch,
     Datacenter,
     Zone,
+    Rule,
+    Certificate,
+}
+
+/// What can be explained.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::cli::shell) enum Explained {
+    /// Why a query is answered as it is.
+    Dns,
+    /// Why a request goes where it goes.
+    Request,
+    /// Why a service gets new clients, or none.
+    Service,
+}
+
+// === impl View ===
+
+impl View {
+    /// Its collection below `/api/v1`.
+    pub fn collection(self) -> &'static str {
+        match self {
+            View::Service => "services",
+            View::Group => "service-groups",
+            View::Server => "servers",
+            View::Vserver | View::LbVserver | View::CsVserver => "vservers",
+            View::Scenario => "scenarios",
+            View::Check => "checks",
+            View::Monitor => "monitors",
+            View::Switch => "switches",
+            View::Datacenter => "datacenters",
+            View::Zone => "zones",
+            View::Rule => "rules",
+            View::Certificate => "certificates",
+        }
+    }
 }

@@ -142,7 +142,7 @@ pub(in super::super) fn statistics_of_one(stats: &StatsDto) -> String {
 }
 
 /// Columns as wide as their widest cell, two spaces apart.
-fn table(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
+pub(super) fn table(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
     let mut lines: Vec<Vec<String>> = vec![head.iter().map(|cell| (*cell).to_owned()).collect()];
     lines.extend(rows);
     let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
