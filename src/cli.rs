@@ -26,6 +26,8 @@ pub use client::SOCKET_NAME;
 pub enum Invocation {
     /// Run the appliance: not ours to do.
     Run(RunArgs),
+    /// Be the process for a statement for ORACLE: not ours to do either.
+    SqlProbe,
     Other(Command),
 }
 
@@ -33,6 +35,7 @@ pub enum Invocation {
 pub fn parse() -> Invocation {
     match Cli::parse().command {
         Command::Run(args) => Invocation::Run(args),
+        Command::SqlProbe => Invocation::SqlProbe,
         other => Invocation::Other(other),
     }
 }
@@ -41,6 +44,7 @@ pub fn parse() -> Invocation {
 pub fn run(command: Command) -> ExitCode {
     match command {
         Command::Run(_) => absent("run", "it is started by the program itself"),
+        Command::SqlProbe => absent("sql-probe", "it is started by the program itself"),
         Command::Check(args) => check::run(&args),
         Command::Shell(args) => shell::run(args),
         Command::Import { .. } => absent("import", "write the TOML by hand; example.toml shows the shape"),

@@ -11,6 +11,7 @@ fn main() -> ExitCode {
     app::install_crypto();
     match cli::parse() {
         Invocation::Run(args) => app::run(options(args)),
+        Invocation::SqlProbe => bascule::probe::sql::helper::main(),
         Invocation::Other(command) => cli::run(command),
     }
 }

@@ -12,6 +12,7 @@
 //! - [`http`](mod@http): HTTP/2, gRPC, WebSocket, TLS to servers, retries
 //! - [`rules`]: traffic rules: route, edit, answer, mirror; content switching
 //! - [`scenarios`]: conditions, modes, holds, guards; what happens after a restart
+//! - [`sql`]: statements of guards and triggers against Oracle, PostgreSQL and MySQL
 //! - [`pairs`]: two data centres, their signals and their four scenarios
 //! - [`records`]: how DNS answers follow scenarios
 //! - [`dnssec`]: signed zones, their keys, rolling them
@@ -44,6 +45,7 @@ pub mod persistence;
 pub mod records;
 pub mod rules;
 pub mod scenarios;
+pub mod sql;
 pub mod states;
 pub mod tls;
 pub mod words;

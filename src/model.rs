@@ -18,6 +18,7 @@ pub mod persistence;
 pub mod rule;
 pub mod scenario;
 pub mod service;
+pub mod sql;
 pub mod state;
 pub mod time;
 pub mod tls;

@@ -24,6 +24,7 @@ mod load;
 mod plan;
 mod resolve;
 pub mod runner;
+pub mod sql;
 mod surroundings;
 mod tcp;
 mod tls;

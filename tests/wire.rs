@@ -24,8 +24,12 @@ mod l7;
 mod limits;
 #[path = "wire/servers.rs"]
 mod servers;
+#[path = "wire/sql.rs"]
+mod sql;
 #[path = "wire/tls.rs"]
 mod tls;
+#[path = "support/tns.rs"]
+mod tns;
 #[path = "wire/udp.rs"]
 mod udp;
 #[path = "wire/whole.rs"]

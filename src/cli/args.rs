@@ -89,6 +89,9 @@ pub enum Command {
     /// A back end to break.
     #[command(hide = true)]
     DemoBackend(DemoArgs),
+    /// One statement for ORACLE; asked by the appliance itself, on standard input.
+    #[command(hide = true)]
+    SqlProbe,
 }
 
 #[derive(Clone, Debug, Args)]

@@ -57,6 +57,7 @@
 //! | RADIUS_ACCOUNTING | a Start and a Stop are accounted for | `user_name`, `rad_key`, `rad_nas_ip` |
 //! | MYSQL | the greeting; with a login: that too; with a query: a row, its first value `sql_expect` where given | `user_name`, `password`, `database`, `sql_query`, `sql_expect` |
 //! | MYSQL-ECV | as MYSQL, with a query | as MYSQL |
+//! | ORACLE (checks alone) | a login; the query (`select 1 from dual` where none is given) gives a row, its first value `sql_expect` where given; see [`sql`](super::sql) | `user_name`, `password`, `database` (the service), `sql_query`, `sql_expect` |
 //! | POSTGRESQL | as MYSQL; without a login: the server answers the request for TLS | as MYSQL |
 //! | REDIS | PONG; with a password after AUTH | `user_name` (`default`), `password` |
 //! | MQTT | a session is accepted and a ping answered (3.1.1) | `user_name`, `password`, `mqtt_client_identifier` (a new one each time) |

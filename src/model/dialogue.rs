@@ -29,6 +29,9 @@ pub enum Dialogue {
     Mysql { login: Option<Login>, database: Option<Name>, query: Option<SqlQuery> },
     /// Without a login: that the server answers a start-up at all.
     Postgresql { login: Option<Login>, database: Option<Name>, query: Option<SqlQuery> },
+    /// A login and a query that only reads; without one `select 1 from dual`. In a process of its own, see
+    /// `probe::sql`.
+    Oracle { login: Login, database: Name, query: Option<SqlQuery> },
     /// PING; with a login AUTH before it.
     Redis { login: Option<Login> },
     /// CONNECT and PINGREQ, in MQTT 3.1.1.
@@ -132,6 +135,7 @@ impl Dialogue {
             Dialogue::Mysql { query: None, .. } => "MYSQL",
             Dialogue::Mysql { query: Some(_), .. } => "MYSQL-ECV",
             Dialogue::Postgresql { .. } => "POSTGRESQL",
+            Dialogue::Oracle { .. } => "ORACLE",
             Dialogue::Redis { .. } => "REDIS",
             Dialogue::Mqtt { .. } => "MQTT",
             Dialogue::Grpc { .. } => "GRPC",

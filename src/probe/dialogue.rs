@@ -4,8 +4,8 @@
 mod ldap;
 mod lines;
 mod mqtt;
-mod mysql;
-mod postgresql;
+pub(super) mod mysql;
+pub(super) mod postgresql;
 mod radius;
 mod redis;
 
@@ -14,7 +14,7 @@ use std::net::SocketAddr;
 use super::connect::Connection;
 use super::surroundings::Surroundings;
 use super::wire::Wire;
-use super::{Deadline, Found, Miss, To, connect, h2, tls};
+use super::{Answer, Deadline, Found, Miss, To, connect, h2, sql, tls};
 use crate::model::check::{Target, TlsProbe};
 use crate::model::dialogue::{Dialogue, Login};
 
@@ -67,6 +67,11 @@ pub(super) async fn probe(peer: Peer<'_>, dialogue: &Dialogue) -> Found {
             let login = peer.credentials(login.as_ref()).await?;
             postgresql::probe(peer, login.as_ref(), database.as_deref(), query.as_ref()).await
         }
+        Dialogue::Oracle { login, database, query } => {
+            let said = sql::check(&peer, login, database, query.as_ref().map(|query| &*query.sql)).await?;
+            mysql::judge(said.as_deref().map(str::as_bytes), query.as_ref().and_then(|query| query.expect.as_deref()))
+                .map(|said| Answer::pass(format!("{} {said}", peer.addresses[0])))
+        }
         Dialogue::Redis { login } => {
             let login = peer.credentials(login.as_ref()).await?;
             redis::probe(&mut peer.wire().await?, login.as_ref()).await
@@ -92,13 +97,13 @@ impl Peer<'_> {
     }
 
     /// A new connection, plain at first whatever is asked for.
-    async fn plain(&self) -> Result<Wire, Miss> {
+    pub(super) async fn plain(&self) -> Result<Wire, Miss> {
         let (stream, address) = connect::tcp(self.addresses, self.deadline).await?;
         Ok(Wire::new(Connection::Plain(stream), address, self.deadline))
     }
 
     /// TLS from here on, for protocols that agree on it in the clear first.
-    async fn encrypt(&self, wire: Wire, tls: &TlsProbe) -> Result<Wire, Miss> {
+    pub(super) async fn encrypt(&self, wire: Wire, tls: &TlsProbe) -> Result<Wire, Miss> {
         let address = wire.address();
         let Connection::Plain(stream) = wire.into_connection() else {
             return Err(Miss::Fail("TLS within TLS is not spoken".to_owned()));

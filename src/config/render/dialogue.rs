@@ -38,6 +38,7 @@ pub(super) fn dialogue(out: &mut Text, dialogue: &Dialogue) {
         Dialogue::Mysql { login, database, query } | Dialogue::Postgresql { login, database, query } => {
             sql(out, login.as_ref(), database.as_ref(), query.as_ref());
         }
+        Dialogue::Oracle { login, database, query } => sql(out, Some(login), Some(database), query.as_ref()),
         Dialogue::Mqtt { login, client_id } => {
             self::login(out, "user_name", login.as_ref());
             out.maybe("mqtt_client_identifier", client_id.as_ref().map(Value::str));

@@ -1,4 +1,4 @@
-//! Triggers, which act, and queries, which read. SQL is accepted and stored; this build answers at use.
+//! Triggers, which act, and queries, which read. What a statement names, and what it is compared with, is said here already.
 
 use std::time::Duration;
 
@@ -11,6 +11,7 @@ use crate::config::values;
 use crate::model::check::{HttpExpect, StatusRange};
 use crate::model::id::Name;
 use crate::model::scenario::{Database, Query, QueryKind, Retry, Trigger, TriggerKind};
+use crate::model::sql::{Dialect, Dsn, Expectation, TRIGGER_VALUES, names, only_reads};
 
 const HTTP_KEYS: [&str; 6] = ["uri", "method", "headers", "body", "expect_status", "expect_body"];
 const SQL_KEYS: [&str; 5] = ["dsn", "user", "password", "sql", "expect"];
@@ -55,7 +56,7 @@ fn trigger(cx: &mut Context<'_>, object: &Object<'_>, name: &str) -> Trigger {
     } else {
         object.only(cx.report, &HTTP_KEYS, "for a trigger of an SQL type");
         object.only(cx.report, &["secret"], "for a trigger of an SQL type; its password is `password`");
-        let (database, sql) = sql(cx, object);
+        let (database, sql) = sql(cx, object, &TRIGGER_VALUES, false);
         TriggerKind::Sql { database, sql, expect: expected(cx, object) }
     };
     Trigger {
@@ -81,7 +82,7 @@ fn query(cx: &mut Context<'_>, object: &Object<'_>, name: &str) -> Query {
         (QueryKind::Http { uri, method, headers, expect }, None)
     } else {
         object.only(cx.report, &HTTP_KEYS, "for a query of an SQL type");
-        let (database, sql) = sql(cx, object);
+        let (database, sql) = sql(cx, object, &[], true);
         object.require(cx.report, "expect");
         (QueryKind::Sql { database, sql }, expected(cx, object))
     };
@@ -124,7 +125,8 @@ fn http(
     (uri.into(), method, headers, expect)
 }
 
-fn sql(cx: &mut Context<'_>, object: &Object<'_>) -> (Database, Name) {
+/// `values`: what the statement may name. `reads`: it is a query.
+fn sql(cx: &mut Context<'_>, object: &Object<'_>, values: &[&str], reads: bool) -> (Database, Name) {
     object.require(cx.report, "dsn");
     object.require(cx.report, "sql");
     let password = object.secret(cx.report, "password");
@@ -137,24 +139,44 @@ fn sql(cx: &mut Context<'_>, object: &Object<'_>) -> (Database, Name) {
         }
         None => {}
     }
+    let dialect = object.text("type").and_then(Dialect::of).unwrap_or(Dialect::Oracle);
+    let (dsn, text) = (object.text("dsn").unwrap_or(""), object.text("sql").unwrap_or(""));
+    // Oracle's driver takes more forms than one.
+    if dialect != Dialect::Oracle
+        && !dsn.is_empty()
+        && let Err(why) = Dsn::parse(dsn, dialect)
+    {
+        object.wrong(cx.report, "dsn", why);
+    }
+    if reads && dialect == Dialect::Oracle && !text.is_empty() && !only_reads(text) {
+        object.wrong(cx.report, "sql", "a query of type ORACLE only reads: it begins with SELECT or WITH");
+    }
+    for name in names(dialect, text) {
+        if !values.iter().any(|value| value.eq_ignore_ascii_case(name)) {
+            let known = match values {
+                [] => "a query has no values".to_owned(),
+                _ => format!(
+                    "there is {}",
+                    values.iter().map(|value| format!(":{value}")).collect::<Vec<_>>().join(", ")
+                ),
+            };
+            object.wrong(cx.report, "sql", format!("names the value :{name}; {known}"));
+        }
+    }
     let database = Database {
         kind: object.text("type").unwrap_or("ORACLE").into(),
-        dsn: object.text("dsn").unwrap_or("").into(),
+        dsn: dsn.into(),
         user: object.name("user"),
         password,
     };
-    (database, object.text("sql").unwrap_or("").into())
+    (database, text.into())
 }
 
 /// `<= 60`, `= 'YES'`: an operator and one value.
 fn expected(cx: &mut Context<'_>, object: &Object<'_>) -> Option<Name> {
     let text = object.text("expect")?;
-    let rest = ["<=", ">=", "!=", "<>", "=", "<", ">"].iter().find_map(|op| text.trim_start().strip_prefix(op));
-    let value = rest.map(str::trim);
-    let quoted = |value: &str| value.len() >= 2 && value.starts_with('\'') && value.ends_with('\'');
-    let number = |value: &str| value.parse::<f64>().is_ok_and(f64::is_finite);
-    if !value.is_some_and(|value| quoted(value) || number(value)) {
-        object.wrong(cx.report, "expect", format!("`{text}` is not a comparison such as `<= 60` or `= 'YES'`"));
+    if let Err(why) = Expectation::parse(text) {
+        object.wrong(cx.report, "expect", why);
     }
     Some(text.into())
 }

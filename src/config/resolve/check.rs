@@ -36,7 +36,8 @@ const KEYS_BY_TYPE: [(&str, &[&str]); 9] = [
 const BY_URL: [&str; 3] = ["HTTP", "HTTPS", "HTTP2"];
 
 /// Types that speak TLS where they are told to.
-const WITHOUT_TLS: [&str; 8] = ["TCP", "PING", "DNS", "DNS-TCP", "UDP-ECV", "RADIUS", "RADIUS_ACCOUNTING", "USER"];
+const WITHOUT_TLS: [&str; 9] =
+    ["TCP", "PING", "DNS", "DNS-TCP", "UDP-ECV", "RADIUS", "RADIUS_ACCOUNTING", "ORACLE", "USER"];
 
 /// `SERVICE:MONITOR`
 pub fn instance_name(service: &str, monitor: &str) -> Name {
@@ -251,6 +252,7 @@ fn application(cx: &mut Context<'_>, object: &Object<'_>, word: &str) -> Probe {
         ("RADIUS_ACCOUNTING", _) => 1813,
         ("MYSQL" | "MYSQL-ECV", _) => 3306,
         ("POSTGRESQL", _) => 5432,
+        ("ORACLE", _) => 1521,
         ("REDIS", _) => 6379,
         ("MQTT", false) => 1883,
         ("MQTT", true) => 8883,

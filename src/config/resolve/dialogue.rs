@@ -9,6 +9,7 @@ use crate::model::dialogue::{Dialogue, LdapSearch, Login, Script, ScriptLimits, 
 use crate::model::id::Name;
 use crate::model::ldap::Filter;
 use crate::model::scenario::Secret;
+use crate::model::sql::only_reads;
 
 /// The largest name or value that goes into one field of a RADIUS packet (RFC 2865 §5). Bytes.
 const RADIUS_ATTRIBUTE_MOST: usize = 253;
@@ -39,6 +40,7 @@ pub fn dialogue(cx: &mut Context<'_>, object: &Object<'_>, word: &str) -> Option
             let (login, database, query) = sql(cx, object, false);
             Dialogue::Postgresql { login, database, query }
         }
+        "ORACLE" => oracle(cx, object),
         "REDIS" => {
             // Redis without users has the password alone; its user is then `default`.
             let login = match object.get("password").is_some() && object.get("user_name").is_none() {
@@ -54,6 +56,17 @@ pub fn dialogue(cx: &mut Context<'_>, object: &Object<'_>, word: &str) -> Option
         "GRPC" => Dialogue::Grpc { service: object.name("grpc_service_name").unwrap_or_else(|| "".into()) },
         _ => return None,
     })
+}
+
+fn oracle(cx: &mut Context<'_>, object: &Object<'_>) -> Dialogue {
+    object.require(cx.report, "user_name");
+    object.require(cx.report, "database");
+    let (login, database, query) = sql(cx, object, false);
+    if query.as_ref().is_some_and(|query| !only_reads(&query.sql)) {
+        object.wrong(cx.report, "sql_query", "a check of type ORACLE only reads: its query begins with SELECT or WITH");
+    }
+    let login = login.unwrap_or_else(|| Login { user: "".into(), password: None });
+    Dialogue::Oracle { login, database: database.unwrap_or_else(|| "".into()), query }
 }
 
 fn radius(cx: &mut Context<'_>, object: &Object<'_>) -> Dialogue {

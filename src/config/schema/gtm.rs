@@ -34,6 +34,7 @@ static CHECK_WORDS: Words = words(&[
     "MYSQL",
     "MYSQL-ECV",
     "POSTGRESQL",
+    "ORACLE",
     "REDIS",
     "MQTT",
     "GRPC",

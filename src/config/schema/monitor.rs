@@ -41,6 +41,8 @@ const KINDS: &[KindKeys] = &[
     ("MYSQL", &[TLS_KEYS, LOGIN_KEYS, SQL_KEYS]),
     ("MYSQL-ECV", &[TLS_KEYS, LOGIN_KEYS, SQL_KEYS]),
     ("POSTGRESQL", &[TLS_KEYS, LOGIN_KEYS, SQL_KEYS]),
+    // Of checks alone: NetScaler has ORACLE-ECV.
+    ("ORACLE", &[LOGIN_KEYS, SQL_KEYS]),
     ("REDIS", &[TLS_KEYS, LOGIN_KEYS]),
     ("MQTT", &[TLS_KEYS, LOGIN_KEYS, &["mqtt_client_identifier"]]),
     ("GRPC", &[TLS_KEYS, &["grpc_service_name"]]),

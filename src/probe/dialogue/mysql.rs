@@ -26,15 +26,25 @@ const CHARSET: u8 = 45;
 
 /// What a server says of itself.
 #[derive(Debug, PartialEq, Eq)]
-struct Greeting {
-    version: Vec<u8>,
+pub(in crate::probe) struct Greeting {
+    pub version: Vec<u8>,
     capabilities: u32,
     nonce: Vec<u8>,
     plugin: Vec<u8>,
 }
 
+/// What a statement gave.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::probe) enum Reply {
+    /// Rows changed: there is no result.
+    Count(u64),
+    NoRow,
+    /// The first value of the first row; `None` is NULL.
+    Value(Option<Vec<u8>>),
+}
+
 /// A session under way: the wire, and the number of the next packet.
-struct Session {
+pub(in crate::probe) struct Session {
     wire: Wire,
     number: u8,
     is_private: bool,
@@ -46,17 +56,7 @@ pub(super) async fn probe(
     database: Option<&str>,
     query: Option<&SqlQuery>,
 ) -> Found {
-    let mut session = Session { wire: peer.plain().await?, number: 0, is_private: false };
-    let bytes = session.receive("a greeting").await?;
-    let greeting = Greeting::parse(&bytes).ok_or_else(|| session.unexpected(&bytes, "a greeting"))?;
-    if let Some(tls) = peer.tls {
-        if greeting.capabilities & SSL == 0 {
-            return Err(Miss::Fail(format!("{} does not speak TLS", session.wire.address())));
-        }
-        session.send(&head(CAPABILITIES | SSL | with_database(database))).await?;
-        session.wire = peer.encrypt(session.wire, tls).await?;
-        session.is_private = true;
-    }
+    let (mut session, greeting) = Session::open(peer, database.is_some()).await?;
     let Some(login) = login else {
         return Ok(Answer::pass(format!("{} is {}", session.wire.address(), quoted(&greeting.version))));
     };
@@ -65,13 +65,12 @@ pub(super) async fn probe(
         Some(query) => session.query(query).await?,
         None => format!("accepted the login of {}", login.user),
     };
-    session.number = 0;
-    let _ = session.send(&[0x01]).await;
+    session.quit().await;
     Ok(Answer::pass(format!("{} {said}", session.wire.address())))
 }
 
-fn with_database(database: Option<&str>) -> u32 {
-    if database.is_some() { CONNECT_WITH_DB } else { 0 }
+fn with_database(database: bool) -> u32 {
+    if database { CONNECT_WITH_DB } else { 0 }
 }
 
 /// The part that TLS request and handshake response share.
@@ -86,7 +85,32 @@ fn head(capabilities: u32) -> Vec<u8> {
 // === impl Session ===
 
 impl Session {
+    /// A connection, over TLS where the peer is asked over TLS, and what the server said of itself.
+    pub(in crate::probe) async fn open(peer: Peer<'_>, has_database: bool) -> Result<(Session, Greeting), Miss> {
+        let mut session = Session { wire: peer.plain().await?, number: 0, is_private: false };
+        let bytes = session.receive("a greeting").await?;
+        let greeting = Greeting::parse(&bytes).ok_or_else(|| session.unexpected(&bytes, "a greeting"))?;
+        if let Some(tls) = peer.tls {
+            if greeting.capabilities & SSL == 0 {
+                return Err(Miss::Fail(format!("{} does not speak TLS", session.wire.address())));
+            }
+            session.send(&head(CAPABILITIES | SSL | with_database(has_database))).await?;
+            session.wire = peer.encrypt(session.wire, tls).await?;
+            session.is_private = true;
+        }
+        Ok((session, greeting))
+    }
+
+    /// Says farewell; whether it is heard does not matter any more.
+    pub(in crate::probe) async fn quit(&mut self) {
+        self.number = 0;
+        let _ = self.send(&[0x01]).await;
+    }
+
     async fn send(&mut self, body: &[u8]) -> Result<(), Miss> {
+        if body.len() >= 0xff_ffff {
+            return Err(Miss::Void("a statement is longer than a packet may be".to_owned()));
+        }
         let mut packet = (body.len() as u32).to_le_bytes()[..3].to_vec();
         packet.push(self.number);
         packet.extend_from_slice(body);
@@ -109,12 +133,17 @@ impl Session {
         }
     }
 
-    async fn log_in(&mut self, greeting: &Greeting, login: &Credentials, database: Option<&str>) -> Result<(), Miss> {
+    pub(in crate::probe) async fn log_in(
+        &mut self,
+        greeting: &Greeting,
+        login: &Credentials,
+        database: Option<&str>,
+    ) -> Result<(), Miss> {
         if login.user.contains('\0') || database.is_some_and(|name| name.contains('\0')) {
             return Err(Miss::Void("a name has a zero byte".to_owned()));
         }
         let tls = if self.is_private { SSL } else { 0 };
-        let mut bytes = head(CAPABILITIES | tls | with_database(database));
+        let mut bytes = head(CAPABILITIES | tls | with_database(database.is_some()));
         bytes.extend_from_slice(login.user.as_bytes());
         bytes.push(0);
         let token = auth::token(&greeting.plugin, &login.password, &greeting.nonce).unwrap_or_default();
@@ -169,23 +198,32 @@ impl Session {
 
     /// Runs the query and looks at the first value of its answer.
     async fn query(&mut self, query: &SqlQuery) -> Result<String, Miss> {
+        match self.ask(&query.sql, false).await? {
+            Reply::Count(_) | Reply::NoRow => Err(Miss::Fail("the query gave no row".to_owned())),
+            Reply::Value(value) => judge(value.as_deref(), query.expect.as_deref()),
+        }
+    }
+
+    /// Sends a statement. `to_the_end`: the rows after the first are read as well, so that another may follow.
+    pub(in crate::probe) async fn ask(&mut self, sql: &str, to_the_end: bool) -> Result<Reply, Miss> {
         self.number = 0;
         let mut bytes = vec![0x03];
-        bytes.extend_from_slice(query.sql.as_bytes());
+        bytes.extend_from_slice(sql.as_bytes());
         self.send(&bytes).await?;
         let first = self.receive("the answer to the query").await?;
-        let no_row = || Err(Miss::Fail("the query gave no row".to_owned()));
         if first[0] == 0x00 {
-            return no_row();
+            let count = number(&first[1..]).ok_or_else(|| self.unexpected(&first, "a number of rows"))?;
+            return Ok(Reply::Count(count));
         }
         for _ in 0..COLUMNS_MAX {
             if is_end(&self.receive("the columns of the answer").await?) {
                 let row = self.receive("a row").await?;
                 if is_end(&row) {
-                    return no_row();
+                    return Ok(Reply::NoRow);
                 }
-                let value = value(&row).ok_or_else(|| self.unexpected(&row, "a row"))?;
-                return judge(value, query.expect.as_deref());
+                let value = value(&row).ok_or_else(|| self.unexpected(&row, "a row"))?.map(<[u8]>::to_vec);
+                while to_the_end && !is_end(&self.receive("a row").await?) {}
+                return Ok(Reply::Value(value));
             }
         }
         Err(Miss::Fail(format!("{} answered with more than {COLUMNS_MAX} columns", self.wire.address())))
@@ -221,6 +259,18 @@ fn value(row: &[u8]) -> Option<Option<&[u8]>> {
         _ => return None,
     };
     rest.get(..length).map(Some)
+}
+
+/// A number of one to nine bytes, as the protocol packs them.
+fn number(bytes: &[u8]) -> Option<u64> {
+    let little = |bytes: &[u8]| bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte));
+    match bytes {
+        [number @ 0..=0xfa, ..] => Some(u64::from(*number)),
+        [0xfc, rest @ ..] => rest.get(..2).map(little),
+        [0xfd, rest @ ..] => rest.get(..3).map(little),
+        [0xfe, rest @ ..] => rest.get(..8).map(little),
+        _ => None,
+    }
 }
 
 /// `1045 "Access denied …"`
@@ -301,6 +351,9 @@ mod tests {
         for broken in [&b"\x05ok"[..], b"\xfc\x03", b"\xfd\0\0\0", b"\xff", b""] {
             assert_eq!(value(broken), None);
         }
+        assert_eq!(number(b"\x07\0"), Some(7));
+        assert_eq!((number(b"\xfc\x01\x02"), number(b"\xfd\x01\0\x01")), (Some(513), Some(65_537)));
+        assert_eq!((number(b"\xfc\x01"), number(b"\xff"), number(b"")), (None, None, None));
         assert_eq!(error(b"\xff\x15\x04#28000Access denied"), "error 1045 \"Access denied\"");
     }
 }

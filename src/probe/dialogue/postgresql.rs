@@ -4,6 +4,7 @@
 //! line in its log.
 
 use std::io;
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -15,7 +16,7 @@ use super::mysql::judge;
 use super::{Credentials, Peer};
 use crate::model::dialogue::SqlQuery;
 use crate::probe::connect::Connection;
-use crate::probe::wire::RECEIVED_MAX;
+use crate::probe::wire::{RECEIVED_MAX, Wire};
 use crate::probe::{Answer, Found, Miss, quoted};
 
 /// SSLRequest: its length and its number.
@@ -27,18 +28,7 @@ pub(super) async fn probe(
     database: Option<&str>,
     query: Option<&SqlQuery>,
 ) -> Found {
-    let mut wire = peer.plain().await?;
-    let address = wire.address();
-    if login.is_none() || peer.tls.is_some() {
-        wire.send(&SSL_REQUEST).await?;
-        let answer = wire.exact(1, "an answer to the request for TLS").await?;
-        match (&answer[..], peer.tls) {
-            (b"S", Some(tls)) => wire = peer.encrypt(wire, tls).await?,
-            (b"N", Some(_)) => return Err(Miss::Fail(format!("{address} does not speak TLS"))),
-            (b"S" | b"N", None) => {}
-            (other, _) => return Err(Miss::Fail(format!("{address} sent {}, expected S or N", quoted(other)))),
-        }
-    }
+    let (wire, address) = open(peer, login.is_none()).await?;
     let Some(login) = login else {
         return Ok(Answer::pass(format!("{address} answers as PostgreSQL does")));
     };
@@ -47,7 +37,7 @@ pub(super) async fn probe(
     if let Some(database) = database {
         config.dbname(database);
     }
-    let stream = Bounded { connection: wire.into_connection(), left: RECEIVED_MAX };
+    let stream = Bounded::new(wire);
     let session = async {
         let (client, driver) = config.connect_raw(stream, NoTls).await?;
         let ask = async move {
@@ -78,8 +68,25 @@ pub(super) async fn probe(
     judge(row.get(0).map(str::as_bytes), query.expect.as_deref()).map(|said| Answer::pass(format!("{address} {said}")))
 }
 
+/// A connection, over TLS where the peer is asked over TLS. `asks`: whether TLS is asked about in any case.
+pub(in crate::probe) async fn open(peer: Peer<'_>, asks: bool) -> Result<(Wire, SocketAddr), Miss> {
+    let mut wire = peer.plain().await?;
+    let address = wire.address();
+    if asks || peer.tls.is_some() {
+        wire.send(&SSL_REQUEST).await?;
+        let answer = wire.exact(1, "an answer to the request for TLS").await?;
+        match (&answer[..], peer.tls) {
+            (b"S", Some(tls)) => wire = peer.encrypt(wire, tls).await?,
+            (b"N", Some(_)) => return Err(Miss::Fail(format!("{address} does not speak TLS"))),
+            (b"S" | b"N", None) => {}
+            (other, _) => return Err(Miss::Fail(format!("{address} sent {}, expected S or N", quoted(other)))),
+        }
+    }
+    Ok((wire, address))
+}
+
 /// The server's words, without the client's around them.
-fn in_words(error: &tokio_postgres::Error) -> String {
+pub(in crate::probe) fn in_words(error: &tokio_postgres::Error) -> String {
     match error.as_db_error() {
         Some(error) => format!("{} {}", error.code().code(), quoted(error.message().as_bytes())),
         None => {
@@ -90,12 +97,18 @@ fn in_words(error: &tokio_postgres::Error) -> String {
 }
 
 /// A connection from which no more than so much is read.
-struct Bounded {
+pub(in crate::probe) struct Bounded {
     connection: Connection,
     left: usize,
 }
 
 // === impl Bounded ===
+
+impl Bounded {
+    pub(in crate::probe) fn new(wire: Wire) -> Bounded {
+        Bounded { connection: wire.into_connection(), left: RECEIVED_MAX }
+    }
+}
 
 impl AsyncRead for Bounded {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {

@@ -39,7 +39,14 @@ pub fn postgresql() -> Server {
     for setting in settings {
         command.arg("-c").arg(setting);
     }
-    Server::start(folder, port, &mut command)
+    let server = Server::start(folder, port, &mut command);
+    // It takes connections before it takes logins.
+    let begun = Instant::now();
+    while !server.log().contains("ready to accept connections") {
+        assert!(begun.elapsed() < PATIENCE, "PostgreSQL is not ready:\n{}", server.log());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    server
 }
 
 fn newest(versions: &str) -> PathBuf {
@@ -65,6 +72,8 @@ pub fn mariadb() -> Server {
         "INSERT INTO shop.stock VALUES (7);".to_owned(),
         format!("CREATE USER '{USER}'@'%' IDENTIFIED BY '{PASSWORD}';"),
         format!("GRANT SELECT ON shop.* TO '{USER}'@'%';"),
+        "CREATE TABLE shop.deeds (seq INT, cause VARCHAR(200)) ENGINE=InnoDB;".to_owned(),
+        format!("GRANT ALL ON shop.deeds TO '{USER}'@'%';"),
     ]
     .join("\n");
     fs::write(&begin, sql).unwrap();
