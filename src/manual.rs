@@ -15,6 +15,7 @@
 //! - [`sql`]: statements of guards and triggers against Oracle, PostgreSQL and MySQL
 //! - [`pairs`]: two data centres, their signals and their four scenarios
 //! - [`records`]: how DNS answers follow scenarios
+//! - [`dns`]: the DNS server: cookies, limits, client subnets, errors
 //! - [`dnssec`]: signed zones, their keys, rolling them
 //! - [`config`]: the file, reload, save, and what is refused
 //! - [`endings`]: how requests and connections end, times, the access log, who is connected
@@ -27,6 +28,7 @@
 
 pub mod choices;
 pub mod config;
+pub mod dns;
 pub mod dnssec;
 pub mod endings;
 pub mod figures;

@@ -5,6 +5,7 @@ pub mod balancing;
 pub mod check;
 pub mod condition;
 pub mod dialogue;
+pub mod dns;
 pub mod dnssec;
 pub mod ending;
 pub mod event;
@@ -31,6 +32,7 @@ use std::time::Duration;
 use balancing::Shares;
 use check::{Check, Host, Monitor};
 use condition::Term;
+use dns::Dns;
 use id::{
     CertificateId, CheckId, CriterionId, DatacenterId, GroupId, Kind, LbGroupId, MonitorId, Name, QueryId, RuleId,
     ScenarioId, ServerId, ServiceId, SwitchId, TimeWindowId, TriggerId, VserverId, WatchedId,
@@ -42,7 +44,7 @@ use scenario::{Datacenter, Pair, Query, Scenario, Secret, Switch, TimeWindow, Tr
 use service::{Server, Service, ServiceGroup};
 use tls::Certificate;
 use vserver::Vserver;
-use zone::{Dns, Zone};
+use zone::Zone;
 
 /// The whole appliance as intended. Tables are in the order of the names (maps of the configuration have no order);
 /// lists inside objects keep theirs.

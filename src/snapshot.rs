@@ -5,6 +5,7 @@
 pub mod build;
 pub mod cell;
 pub mod chooser;
+pub mod limiter;
 pub mod live;
 pub mod pick;
 pub mod prepared;

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bascule::dataplane::dns::answer::{Scratch, Transport, answer_with};
+use bascule::dataplane::dns::answer::{Circumstances, Scratch, Transport, answer_with};
 use bascule::machine::{Engine, Input};
 use bascule::model::Model;
 use bascule::model::id::ScenarioId;
@@ -31,7 +31,8 @@ pub fn bench(c: &mut Criterion) {
     {
         let query = query(name);
         group.bench_function(what, |b| {
-            b.iter(|| answer_with(&mut scratch, &snapshot, &query, client, Transport::Udp, 7, &mut out));
+            let circumstances = || Circumstances::new(client, Transport::Udp, 7, 0);
+            b.iter(|| answer_with(&mut scratch, &snapshot, &query, circumstances(), &mut out));
         });
         assert!(!out.is_empty());
     }

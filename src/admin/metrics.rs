@@ -236,6 +236,9 @@ fn dns(look: &World<'_>, page: &mut Page) {
     let totals = [
         ("bascule_dns_dropped_total", "DNS messages that got no answer.", &live.dropped_total),
         ("bascule_dns_truncated_total", "Answers cut over UDP.", &live.truncated_total),
+        ("bascule_dns_limited_total", "Answers held back by the rate limit.", &live.limited_total),
+        ("bascule_dns_slipped_total", "Of those, the ones sent with TC.", &live.slipped_total),
+        ("bascule_dns_good_cookies_total", "Queries over UDP with a good cookie.", &live.good_cookies_total),
         ("bascule_dns_refused_total", "Queries outside all zones.", &live.refused_total),
         ("bascule_dns_fallback_total", "Answers that on_empty chose: every record was left out.", &live.fallback_total),
         ("bascule_dns_tcp_rejected_total", "TCP connections closed for being too many.", &live.tcp_rejected_total),

@@ -9,6 +9,7 @@ mod adc;
 mod balancing;
 mod check;
 mod dialogue;
+mod dns;
 mod gtm;
 mod http;
 mod limits;
@@ -47,7 +48,7 @@ pub fn render(model: &Model) -> String {
     gtm::scenarios(&mut out, model);
     gtm::datacenters(&mut out, model);
     gtm::pairs(&mut out, model);
-    zone::dns(&mut out, model);
+    dns::dns(&mut out, model);
     zone::zones(&mut out, model);
     out.finish()
 }

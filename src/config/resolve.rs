@@ -15,6 +15,7 @@ mod certificate;
 mod check;
 mod criterion;
 mod dialogue;
+mod dns;
 mod extract;
 mod global;
 mod http;
@@ -92,7 +93,7 @@ pub fn resolve(report: &mut Report, document: &Table, files: &dyn Files) -> Mode
     let scenarios = scenario::all(cx, generated);
     let rules = rule::all(cx, rule::Known { vservers: &vservers, services: &services.services, criteria: &criteria });
     vserver::targets(&mut vservers, &rules);
-    let dns = global::dns(cx);
+    let dns = dns::dns(cx);
     let zones = zone::all(cx);
 
     vserver::addresses(cx, &vservers, &admin, &dns);

@@ -7,6 +7,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 pub mod answer;
+mod cookie;
 pub mod explain;
 pub mod serve;
 pub mod wire;

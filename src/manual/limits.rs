@@ -34,8 +34,7 @@
 //! | zone transfers and NOTIFY, as primary or secondary; TSIG | the keys are refused at load; AXFR and IXFR are answered REFUSED (EDE 18), NOTIFY NOTIMP |
 //! | dynamic updates | NOTIMP: records change with the configuration |
 //! | geography, topology, round-trip times as a selection | refused at load: `ordered`, `weighted`, `round_robin`, `hash` are there |
-//! | EDNS client subnet | `ecs` is refused at load; the option in a query is ignored and not returned, as RFC 7871 has it for a server without it, so `hash` sees the resolver's address |
-//! | DNS over TLS, HTTPS or QUIC; DNS cookies; response rate limiting | refused at load; the cookie of a query is ignored |
+//! | DNS over TLS, HTTPS or QUIC | there is no key for them |
 //! | recursion and forwarding | names outside all zones are REFUSED (EDE 20); an alias that leads out of the zones ends there |
 //!
 //! ## Scenarios

@@ -1,6 +1,5 @@
 //! Zones and steered records. Names are stored as wire-format labels in lower case; RDATA as uncompressed wire bytes.
 
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -134,17 +133,6 @@ pub enum SelectMethod {
     /// By rendezvous hash of the client's address, so that a client keeps its answer.
     Hash,
 }
-
-/// `[dns]`
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Dns {
-    /// UDP and TCP. Empty: no DNS.
-    pub listen: Vec<std::net::SocketAddr>,
-}
-
-/// The client a DNS answer is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Resolver(pub IpAddr);
 
 // === impl Soa ===
 

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::Snapshot;
+use super::limiter::Limiter;
 use super::signing::ZoneSigner;
 use crate::balance::records::{self, Decision, Steering};
 use crate::model::Model;
@@ -26,6 +27,7 @@ pub struct ZoneIndex {
     zones: Vec<ZoneEntry>,
     /// Labels of the longest origin.
     deepest_origin: usize,
+    limiter: Option<Limiter>,
 }
 
 /// One zone as a tree.
@@ -174,6 +176,7 @@ impl ZoneIndex {
             by_origin: (0u32..).zip(origins()).map(|(at, origin)| (Arc::clone(&origin.0), at)).collect(),
             deepest_origin: origins().map(|o| o.labels().count()).max().unwrap_or(0),
             zones: model.zones.iter().map(ZoneEntry::build).collect(),
+            limiter: model.dns.rate_limit.as_ref().map(Limiter::new),
         }
     }
 
@@ -184,6 +187,11 @@ impl ZoneIndex {
 
     pub fn zone(&self, at: usize) -> &ZoneEntry {
         &self.zones[at]
+    }
+
+    /// `[dns] rate_limit`; a new model starts counting anew.
+    pub fn limiter(&self) -> Option<&Limiter> {
+        self.limiter.as_ref()
     }
 }
 

@@ -82,10 +82,10 @@ fn loaded(block: &Block) -> Result<Loaded, Vec<Problem>> {
     load_text(&format!("{}{around}", block.text), &beside)
 }
 
-/// Those that the golden configurations have, for pages that name some.
+/// Those that the golden configurations have, and keys of DNS cookies, for pages that name some.
 fn certificates() -> Vec<(String, String)> {
     let read = |name| std::fs::read_to_string(root().join("tests/golden/config/good").join(name));
-    let golden = ["tls.toml", "dnssec.toml"].map(|name| read(name).expect("the golden one")).concat();
+    let golden = ["tls.toml", "dnssec.toml", "dns.toml"].map(|name| read(name).expect("the golden one")).concat();
     let parts = golden.split("#%% ").skip(1).filter_map(|part| part.split_once('\n'));
     parts.map(|(path, text)| (path.to_owned(), text.to_owned())).collect()
 }

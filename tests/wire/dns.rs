@@ -1,5 +1,8 @@
 //! The DNS service over real sockets.
 
+#[path = "dns/rfc8906.rs"]
+mod rfc8906;
+
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -180,10 +183,14 @@ async fn ask_udp(server: SocketAddr, query: &[u8]) -> (Message, SocketAddr) {
 }
 
 async fn read_message(stream: &mut TcpStream) -> Message {
+    Message::from_vec(&read_bytes(stream).await).unwrap()
+}
+
+async fn read_bytes(stream: &mut TcpStream) -> Vec<u8> {
     let length = soon(stream.read_u16()).await.unwrap();
     let mut message = vec![0; usize::from(length)];
     soon(stream.read_exact(&mut message)).await.unwrap();
-    Message::from_vec(&message).unwrap()
+    message
 }
 
 fn data(message: &Message) -> Vec<String> {

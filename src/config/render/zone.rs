@@ -1,4 +1,4 @@
-//! DNS: listeners, zones, steered records.
+//! DNS: zones, steered records.
 
 use std::time::Duration;
 
@@ -7,11 +7,6 @@ use crate::config::zonefile;
 use crate::model::Model;
 use crate::model::dnssec::ZoneKey;
 use crate::model::zone::{OnEmpty, Record, RecordType, Rrset, Select, SelectMethod, Soa, Zone, ZoneText};
-
-pub(super) fn dns(out: &mut Text, model: &Model) {
-    out.table(&["dns"]);
-    out.key("listen", Value::List(model.dns.listen.iter().map(Value::show).collect()));
-}
 
 pub(super) fn zones(out: &mut Text, model: &Model) {
     for zone in &model.zones {

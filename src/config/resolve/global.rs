@@ -11,7 +11,6 @@ use crate::config::document::{Node, Path, Place, Table};
 use crate::config::values;
 use crate::model::lookup::Resolver;
 use crate::model::scenario::Secret;
-use crate::model::zone::Dns;
 use crate::model::{AccessTo, Admin, Appliance, Features, Journal, Log, LogFormat, PasswordHash, Role, User};
 
 /// As many as anybody waits for.
@@ -143,20 +142,4 @@ pub fn log(cx: &mut Context<'_>) -> Log {
     };
     let format = if object.text("format") == Some("json") { LogFormat::Json } else { LogFormat::Text };
     Log { access, format }
-}
-
-pub fn dns(cx: &mut Context<'_>) -> Dns {
-    let object = object(cx, Path::Root, "dns");
-    let mut listen: Vec<SocketAddr> = Vec::new();
-    for (index, node) in object.items("listen").into_iter().enumerate() {
-        let Some(address) = node.text().and_then(|text| crate::config::values::socket(text).ok()) else { continue };
-        if address.port() != 0 && listen.contains(&address) {
-            let root = Path::Root;
-            let dns = root.key("dns");
-            let list = dns.key("listen");
-            cx.report.error(node.place, list.item(index), format!("dns.listen: {address} stands twice"));
-        }
-        listen.push(address);
-    }
-    Dns { listen }
 }

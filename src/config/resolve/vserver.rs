@@ -11,13 +11,13 @@ use super::{limits, persistence};
 use crate::config::document::{Node, Path, Place};
 use crate::config::values;
 use crate::model::Admin;
+use crate::model::dns::Dns;
 use crate::model::id::{GroupId, ServiceId, VserverId};
 use crate::model::net::Network;
 use crate::model::rule::{Action, Route, Rule};
 use crate::model::service::Protocol;
 use crate::model::tls::Certificate;
 use crate::model::vserver::{Member, Role, Vserver};
-use crate::model::zone::Dns;
 
 /// NetScaler: backups cascade at most ten deep.
 const BACKUPS_MOST: usize = 10;

@@ -219,9 +219,28 @@ static AFTER_MAINTENANCE: Words = words(&["hold", "now"]);
 static ACCESS: Words = words(&["wan", "lan"]);
 
 pub(super) static DNS: Schema = Schema {
-    keys: &[key("listen", Kind::OneOf(&[Kind::List(&Kind::Socket), Kind::Socket]))],
-    later: &["ecs", "extended_errors", "transfer", "notify", "tsig", "rate_limit", "cookies", "startup_wait"],
+    keys: &[
+        key("listen", Kind::OneOf(&[Kind::List(&Kind::Socket), Kind::Socket])),
+        key("nsid", Kind::Name),
+        key("extended_errors", Kind::Bool),
+        key("cookies", Kind::OneOf(&[Kind::Table(&COOKIES), Kind::Bool])),
+        key("rate_limit", Kind::Table(&RATE_LIMIT)),
+        key("ecs", Kind::OneOf(&[Kind::Table(&ECS), Kind::Bool])),
+    ],
+    later: &["transfer", "notify", "tsig", "startup_wait"],
 };
+static COOKIES: Schema = schema(&[required("keys", NAMES)]);
+static RATE_LIMIT: Schema = schema(&[
+    required("per_second", Kind::Int(1, 1_000_000)),
+    key("slip", Kind::Int(0, 100)),
+    key("ipv4_prefix", Kind::Int(8, 32)),
+    key("ipv6_prefix", Kind::Int(16, 128)),
+    key("table", Kind::Int(1_024, 1 << 24)),
+    key("exempt", NETWORKS),
+]);
+static ECS: Schema =
+    schema(&[key("ipv4_prefix", Kind::Int(8, 32)), key("ipv6_prefix", Kind::Int(16, 128)), key("from", NETWORKS)]);
+const NETWORKS: Kind = Kind::OneOf(&[Kind::List(&Kind::Network), Kind::Network]);
 
 pub(super) static ZONE: Schema = Schema {
     keys: &[

@@ -13,6 +13,9 @@
 //!   optional (RFC 9471): without room the answer is cut.
 //! - UDP answers have at most 1232 bytes (512 without EDNS); one that does not fit has TC and no records. The content over
 //!   TCP is the same.
+//! - Cookies, the server's identifier, the time-out of a connection and the client's subnet are answered where a query
+//!   brings their options and the configuration has them. A subnet is looked at no closer than configured; its scope in
+//!   the answer is what was looked at where the selection depends on the client, else 0 (RFC 7871 §7.2.1).
 //! - With EDNS, extended errors (RFC 8914): 14 *Not Ready*; 20 *Not Authoritative* for a refused name; 3 *Stale Answer*
 //!   where `on_empty = "last_good"` chose; 0 *Other* with the policy's name where another `on_empty` did.
 //! - Zone transfers are refused; the other meta types are NOTIMP. Classes other than IN are refused.
@@ -20,9 +23,12 @@
 mod resolve;
 
 use std::net::IpAddr;
+use std::time::Duration;
 
-use super::wire::{self, ExtendedError, Malformed, Query, Writer, rcode};
+use super::cookie;
+use super::wire::{self, ExtendedError, Malformed, Opt, Query, Writer, rcode};
 use crate::balance::records::Fallback;
+use crate::model::net::Network;
 use crate::snapshot::Snapshot;
 
 pub(super) use resolve::Event;
@@ -30,6 +36,8 @@ use resolve::Resolution;
 
 /// Steps of a chain of aliases that are followed.
 pub const CHAIN_MAX: usize = 16;
+/// How long a connection may be idle; clients that ask are told (RFC 7828).
+pub const TCP_IDLE: Duration = Duration::from_secs(10);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transport {
@@ -49,6 +57,12 @@ pub struct Outcome {
     /// Where `on_empty` chose: the position in `Zone::rrsets`, and what it chose.
     pub fallback: Option<(u32, Fallback)>,
     pub truncated: bool,
+    /// The answer section has records.
+    pub records: bool,
+    /// The query had a cookie that was ours.
+    pub good_cookie: bool,
+    /// Where the question ends, and where the OPT record begins (or the message ends).
+    pub between: (u16, u16),
 }
 
 /// Buffers that are worth keeping between queries.
@@ -68,7 +82,8 @@ pub fn answer(
     entropy: u64,
     out: &mut Vec<u8>,
 ) -> Outcome {
-    answer_with(&mut Scratch::default(), snapshot, query, client, transport, entropy, out)
+    let circumstances = Circumstances::new(client, transport, entropy, 0);
+    answer_with(&mut Scratch::default(), snapshot, query, circumstances, out)
 }
 
 /// As [`answer`], with buffers of the caller's.
@@ -76,29 +91,35 @@ pub fn answer_with(
     scratch: &mut Scratch,
     snapshot: &Snapshot,
     message: &[u8],
-    client: IpAddr,
-    transport: Transport,
-    entropy: u64,
+    circumstances: Circumstances<'_>,
     out: &mut Vec<u8>,
 ) -> Outcome {
-    let circumstances = Circumstances { client, transport, entropy, trace: None };
     respond(&mut scratch.chosen, snapshot, message, circumstances, out)
 }
 
 /// Whom an answer is for and how it travels.
-pub(super) struct Circumstances<'t> {
+pub struct Circumstances<'t> {
     pub client: IpAddr,
     pub transport: Transport,
+    /// Fresh random bits for weighted answers.
     pub entropy: u64,
+    /// Seconds since 1970, for the age of cookies.
+    pub now: u32,
     /// Told what happens, and then nothing moves: turns of `round_robin` stay as they are.
-    pub trace: Option<&'t mut dyn FnMut(Event<'_>)>,
+    pub(super) trace: Option<&'t mut dyn FnMut(Event<'_>)>,
+}
+
+impl Circumstances<'_> {
+    pub fn new(client: IpAddr, transport: Transport, entropy: u64, now: u32) -> Circumstances<'static> {
+        Circumstances { client, transport, entropy, now, trace: None }
+    }
 }
 
 pub(super) fn respond(
     chosen: &mut Vec<u32>,
     snapshot: &Snapshot,
     message: &[u8],
-    circumstances: Circumstances<'_>,
+    mut circumstances: Circumstances<'_>,
     out: &mut Vec<u8>,
 ) -> Outcome {
     let query = match wire::parse(message) {
@@ -110,16 +131,26 @@ pub(super) fn respond(
         Err(Malformed::FormErr) => return bare(out, message, rcode::FORMERR),
         Err(Malformed::NotImp) => return bare(out, message, rcode::NOTIMP),
     };
+    let mut reply = Reply::new(snapshot, &query, &circumstances);
     if let Some(refusal) = refuse(snapshot, &query) {
-        return refusal.write(out, &query, message);
+        return reply.refuse(snapshot, refusal, out, &query, message);
+    }
+    if reply.look_at_subnet(snapshot, &query, &mut circumstances).is_err() {
+        return reply.refuse(
+            snapshot,
+            Refusal { rcode: rcode::FORMERR, error: None, zone: None },
+            out,
+            &query,
+            message,
+        );
     }
     let Some(zone) = find_zone(snapshot, &query) else {
-        return refused(20, "").write(out, &query, message);
+        return reply.refuse(snapshot, refused(20, ""), out, &query, message);
     };
     if !snapshot.ready {
         let error = Some(ExtendedError { code: 14, text: "" });
         let refusal = Refusal { rcode: rcode::SERVFAIL, error, zone: Some(zone) };
-        return refusal.write(out, &query, message);
+        return reply.refuse(snapshot, refusal, out, &query, message);
     }
     let transport = circumstances.transport;
     let limit = match (transport, query.edns) {
@@ -127,7 +158,7 @@ pub(super) fn respond(
         (Transport::Udp, Some(edns)) => usize::from(edns.udp_payload.min(wire::UDP_PAYLOAD_MAX)),
         (Transport::Udp, None) => usize::from(wire::UDP_PAYLOAD_PLAIN),
     };
-    let reserved = if query.edns.is_some() { OPT_MAX } else { 0 };
+    let reserved = reply.opt.map_or(0, |opt| opt.room());
     let mut writer = Writer::new(out, &query, message, limit, reserved);
     let resolution = Resolution::new(snapshot, zone, chosen, circumstances);
     let mut result = resolution.run(&query, &mut writer);
@@ -142,19 +173,21 @@ pub(super) fn respond(
     if result.truncated {
         writer.truncate();
     }
-    let error = result.fallback.map(|(_, fallback)| fallback_error(fallback));
-    writer.finish(result.rcode, query.edns, error);
-    Outcome {
-        reply: true,
-        rcode: result.rcode,
-        zone: Some(zone),
-        fallback: result.fallback,
-        truncated: result.truncated,
+    if let Some(subnet) = reply.opt.as_mut().and_then(|opt| opt.subnet.as_mut()) {
+        subnet.scope = if result.by_client { reply.scope } else { 0 };
     }
+    let error = result.fallback.map(|(_, fallback)| fallback_error(fallback));
+    let outcome = reply.finish(snapshot, writer, &query, result.rcode, error);
+    Outcome { zone: Some(zone), fallback: result.fallback, truncated: result.truncated, ..outcome }
 }
 
-/// Bytes kept for the OPT record with the longest extended error.
-const OPT_MAX: usize = 11 + 6 + 24;
+/// The OPT record of an answer in the making, and what came with it.
+struct Reply<'a> {
+    opt: Option<Opt<'a>>,
+    good_cookie: bool,
+    /// Bits of the client's subnet that are looked at.
+    scope: u8,
+}
 
 const TYPE_DS: u16 = 43;
 const META_TYPES: std::ops::RangeInclusive<u16> = 128..=254;
@@ -217,13 +250,91 @@ fn bare(out: &mut Vec<u8>, message: &[u8], rcode: u16) -> Outcome {
     Outcome { reply: true, rcode, ..Outcome::default() }
 }
 
-// === impl Refusal ===
+// === impl Reply ===
 
-impl Refusal {
-    fn write(self, out: &mut Vec<u8>, query: &Query, message: &[u8]) -> Outcome {
+impl<'a> Reply<'a> {
+    fn new(snapshot: &'a Snapshot, query: &Query, circumstances: &Circumstances<'_>) -> Reply<'a> {
+        let Some(edns) = query.edns else { return Reply { opt: None, good_cookie: false, scope: 0 } };
+        let options = &edns.options;
+        let verdict = options.cookie.and_then(|c| cookie::judge(snapshot, &c, circumstances.client, circumstances.now));
+        let keeps_alive = options.keepalive && circumstances.transport == Transport::Tcp;
+        let opt = Opt {
+            dnssec_ok: edns.dnssec_ok,
+            nsid: snapshot.model.dns.nsid.as_deref().filter(|_| options.nsid),
+            cookie: verdict.map(|verdict| verdict.reply),
+            keepalive: keeps_alive.then_some((TCP_IDLE.as_millis() / 100) as u16),
+            subnet: None,
+            error: None,
+        };
+        Reply { opt: Some(opt), good_cookie: verdict.is_some_and(|verdict| verdict.good), scope: 0 }
+    }
+
+    /// Takes the client's subnet for its address, where that is configured. `Err`: it is malformed.
+    fn look_at_subnet(
+        &mut self,
+        snapshot: &Snapshot,
+        query: &Query,
+        circumstances: &mut Circumstances<'_>,
+    ) -> Result<(), ()> {
+        let (Some(ecs), Some(opt)) = (&snapshot.model.dns.ecs, &mut self.opt) else { return Ok(()) };
+        let Some(subnet) = query.edns.and_then(|edns| edns.options.subnet) else { return Ok(()) };
+        let believed = ecs.from.is_empty() || ecs.from.iter().any(|network| network.contains(circumstances.client));
+        if !believed {
+            return Ok(());
+        }
+        let address = subnet.address().ok_or(())?;
+        opt.subnet = Some(subnet);
+        // A prefix of 0 says that the client does not want to be known (RFC 7871 §7.1.2).
+        if subnet.source > 0 {
+            self.scope = subnet.source.min(if address.is_ipv4() { ecs.ipv4_prefix } else { ecs.ipv6_prefix });
+            circumstances.client = Network::truncate(address, self.scope, self.scope);
+        }
+        Ok(())
+    }
+
+    fn finish(
+        mut self,
+        snapshot: &Snapshot,
+        writer: Writer<'_>,
+        query: &Query,
+        rcode: u16,
+        error: Option<ExtendedError>,
+    ) -> Outcome {
+        if let Some(opt) = &mut self.opt {
+            opt.error = error.filter(|_| snapshot.model.dns.extended_errors);
+        }
+        let records = writer.has_answers();
+        let opt_at = writer.finish(rcode, self.opt.as_ref());
+        let between = (query.question_end as u16, opt_at as u16);
+        Outcome { reply: true, rcode, records, good_cookie: self.good_cookie, between, ..Outcome::default() }
+    }
+
+    fn refuse(
+        self,
+        snapshot: &Snapshot,
+        refusal: Refusal,
+        out: &mut Vec<u8>,
+        query: &Query,
+        message: &[u8],
+    ) -> Outcome {
         let writer = Writer::new(out, query, message, usize::from(u16::MAX), 0);
-        writer.finish(self.rcode, query.edns, self.error);
-        Outcome { reply: true, rcode: self.rcode, zone: self.zone, ..Outcome::default() }
+        let outcome = self.finish(snapshot, writer, query, refusal.rcode, refusal.error);
+        Outcome { zone: refusal.zone, ..outcome }
+    }
+}
+
+// === impl Outcome ===
+
+impl Outcome {
+    /// Leaves of its reply the header, with TC, the question and the OPT record.
+    pub fn cut(&self, reply: &mut Vec<u8>) {
+        let (from, to) = (usize::from(self.between.0), usize::from(self.between.1));
+        if self.reply && from <= to && to <= reply.len() && from > 0 {
+            reply.drain(from..to);
+            let has_opt = reply.len() > from;
+            reply[2] = (reply[2] | 0x02) & !0x04;
+            reply[6..12].copy_from_slice(&[0, 0, 0, 0, 0, u8::from(has_opt)]);
+        }
     }
 }
 

@@ -55,7 +55,8 @@ pub fn explain(snapshot: &Snapshot, name: &DnsName, rtype: RecordType, client: I
     let mut steps = Vec::new();
     let mut reply = Vec::new();
     let mut trace = |event: Event<'_>| describe(snapshot, event, &mut steps);
-    let circumstances = Circumstances { client, transport: Transport::Tcp, entropy: 0, trace: Some(&mut trace) };
+    let circumstances =
+        Circumstances { client, transport: Transport::Tcp, entropy: 0, now: 0, trace: Some(&mut trace) };
     let outcome = respond(&mut Vec::new(), snapshot, &question(name, rtype), circumstances, &mut reply);
     if steps.is_empty() {
         steps.push(refusal(snapshot, name));

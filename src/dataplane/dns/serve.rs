@@ -11,7 +11,7 @@ mod tcp;
 mod udp;
 
 use std::collections::HashMap;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -21,6 +21,7 @@ use tokio::task::JoinHandle;
 
 use super::answer::{Outcome, Transport};
 use super::wire::rcode;
+use crate::snapshot::limiter::{Kind, Verdict};
 use crate::snapshot::live::Listening;
 use crate::snapshot::{Cell, Snapshot};
 
@@ -212,10 +213,40 @@ impl Shared {
         }
     }
 
+    /// What the rate limit says of an answer over UDP, whose source nobody has proved; cuts or clears `reply`.
+    fn limit(snapshot: &Snapshot, client: IpAddr, outcome: &Outcome, now: u32, chance: u64, reply: &mut Vec<u8>) {
+        if outcome.good_cookie {
+            snapshot.dns.good_cookies_total.fetch_add(1, Ordering::Relaxed);
+            return;
+        }
+        let Some(limiter) = snapshot.zones.limiter().filter(|_| outcome.reply) else { return };
+        let kind = match outcome.rcode {
+            rcode::NOERROR if outcome.records => Kind::Records,
+            rcode::NOERROR | rcode::NXDOMAIN => Kind::Nothing,
+            _ => Kind::Error,
+        };
+        let verdict = limiter.judge(client, kind, now, chance);
+        if verdict == Verdict::Send {
+            return;
+        }
+        snapshot.dns.limited_total.fetch_add(1, Ordering::Relaxed);
+        if verdict == Verdict::Slip && outcome.between.0 > 0 {
+            snapshot.dns.slipped_total.fetch_add(1, Ordering::Relaxed);
+            outcome.cut(reply);
+        } else {
+            reply.clear();
+        }
+    }
+
     /// A new generation: whatever falls back now is news.
     fn log_fallbacks(&self) {
         self.unlogged.store(0, Ordering::Relaxed);
     }
+}
+
+/// Seconds since 1970, as cookies count them.
+fn seconds() -> u32 {
+    std::time::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_secs() as u32)
 }
 
 /// Random bits that no client can guess; one for each reader.

@@ -1,11 +1,13 @@
 //! DNS messages by hand: a strict parser for queries and a writer for answers. Neither allocates for a plain query.
 
+mod options;
 mod parse;
 mod write;
 
 #[cfg(test)]
 mod tests;
 
+pub use options::{Cookie, Opt, Options, Subnet};
 pub use parse::{Edns, LowerName, Malformed, Query, parse};
 pub use write::{Full, Section, Writer};
 

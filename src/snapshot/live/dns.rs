@@ -1,6 +1,7 @@
 //! The DNS service and its zones, counted.
 
 use std::net::SocketAddr;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use parking_lot::Mutex;
@@ -18,6 +19,12 @@ pub struct DnsLive {
     pub dropped_total: AtomicU64,
     /// Answers cut to TC over UDP.
     pub truncated_total: AtomicU64,
+    /// Answers that the rate limit held back, those of `slipped_total` included.
+    pub limited_total: AtomicU64,
+    /// Of those, the ones that were sent with TC and without records.
+    pub slipped_total: AtomicU64,
+    /// Queries with a cookie that was ours.
+    pub good_cookies_total: AtomicU64,
     /// Queries outside all zones.
     pub refused_total: AtomicU64,
     /// Answers that `on_empty` chose.
@@ -28,7 +35,12 @@ pub struct DnsLive {
     pub tcp_rejected_total: AtomicU64,
     /// The addresses of `[dns] listen` in order, each with how it stands; UDP and TCP share the port.
     pub listening: Mutex<Vec<(SocketAddr, Listening)>>,
+    cookie_key: OwnKey,
 }
+
+/// Made when it is first needed; never printed.
+#[derive(Default)]
+struct OwnKey(OnceLock<[u8; 16]>);
 
 /// Counters of one zone.
 #[derive(Debug, Default)]
@@ -49,5 +61,28 @@ impl DnsLive {
             Listening::None | Listening::Failed { .. } => None,
         };
         self.listening.lock().iter().filter_map(bound).collect()
+    }
+
+    /// The key of cookies of this process; secret.
+    pub fn cookie_key(&self) -> &[u8; 16] {
+        self.cookie_key.0.get_or_init(|| {
+            let mut key = [0; 16];
+            // Without random numbers the key is still one that nobody can guess, only a worse one.
+            if ring::rand::SecureRandom::fill(&ring::rand::SystemRandom::new(), &mut key).is_err() {
+                use std::hash::{BuildHasher, Hasher};
+                let half = || std::collections::hash_map::RandomState::new().build_hasher().finish().to_le_bytes();
+                key[..8].copy_from_slice(&half());
+                key[8..].copy_from_slice(&half());
+            }
+            key
+        })
+    }
+}
+
+// === impl OwnKey ===
+
+impl std::fmt::Debug for OwnKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("OwnKey(..)")
     }
 }

@@ -70,6 +70,8 @@ pub(super) struct Resolved {
     pub authoritative: bool,
     pub truncated: bool,
     pub fallback: Option<(u32, Fallback)>,
+    /// Another client might have been answered otherwise.
+    pub by_client: bool,
 }
 
 pub(super) struct Resolution<'a, 't> {
@@ -99,7 +101,8 @@ impl<'a, 't> Resolution<'a, 't> {
         chosen: &'a mut Vec<u32>,
         circumstances: Circumstances<'t>,
     ) -> Resolution<'a, 't> {
-        let result = Resolved { rcode: rcode::NOERROR, authoritative: true, truncated: false, fallback: None };
+        let result =
+            Resolved { rcode: rcode::NOERROR, authoritative: true, truncated: false, fallback: None, by_client: false };
         let zone = snapshot.zones.zone(zone_at);
         Resolution {
             snapshot,

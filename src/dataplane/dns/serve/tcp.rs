@@ -15,11 +15,11 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
-use super::{Entropy, Shared};
-use crate::dataplane::dns::answer::{Scratch, Transport, answer_with};
+use super::{Entropy, Shared, seconds};
+use crate::dataplane::dns::answer::{Circumstances, Scratch, TCP_IDLE, Transport, answer_with};
 
 /// From the last answer to the end of the next query, and for taking the answers to what was read at once.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = TCP_IDLE;
 const CONNECTIONS_MAX: usize = 1_000;
 /// Of one IPv4 address or one IPv6 /64.
 const CONNECTIONS_OF_A_CLIENT_MAX: usize = 100;
@@ -118,8 +118,9 @@ async fn carry(open: &Open, mut stream: TcpStream, client: IpAddr) -> io::Result
             let query = &input[taken + 2..taken + end];
             taken += end;
             let snapshot = open.shared.cell.load();
-            let outcome =
-                answer_with(&mut scratch, &snapshot, query, client, Transport::Tcp, entropy.next(), &mut reply);
+            let (transport, entropy) = (Transport::Tcp, entropy.next());
+            let circumstances = Circumstances::new(client, transport, entropy, seconds());
+            let outcome = answer_with(&mut scratch, &snapshot, query, circumstances, &mut reply);
             open.shared.count(&snapshot, Transport::Tcp, &outcome);
             if !outcome.reply {
                 return Ok(());

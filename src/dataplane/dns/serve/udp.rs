@@ -9,9 +9,9 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use super::batch::Batch;
-use super::{Entropy, Shared};
+use super::{Entropy, Shared, seconds};
 use crate::dataplane::datagram::tell_destination;
-use crate::dataplane::dns::answer::{Scratch, Transport, answer_with};
+use crate::dataplane::dns::answer::{Circumstances, Scratch, Transport, answer_with};
 
 /// Readers of one socket at most; fewer where there are fewer cores.
 const READERS_MAX: usize = 4;
@@ -75,10 +75,13 @@ fn read(shared: &Shared, socket: &UdpSocket, stop: &AtomicBool) {
         }
         // One snapshot for the batch: what was received before a publication may be answered from before it.
         let snapshot = shared.cell.load();
+        let now = seconds();
         batch.answer(|query, client, reply| {
-            let outcome =
-                answer_with(&mut scratch, &snapshot, query, client.ip(), Transport::Udp, entropy.next(), reply);
-            shared.count(&snapshot, Transport::Udp, &outcome);
+            let (client, transport, entropy) = (client.ip(), Transport::Udp, entropy.next());
+            let circumstances = Circumstances::new(client, transport, entropy, now);
+            let outcome = answer_with(&mut scratch, &snapshot, query, circumstances, reply);
+            shared.count(&snapshot, transport, &outcome);
+            Shared::limit(&snapshot, client, &outcome, now, entropy, reply);
         });
         drop(snapshot);
         batch.send(socket);

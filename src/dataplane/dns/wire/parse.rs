@@ -4,7 +4,7 @@
 //! flags, types, classes and EDNS options pass; what cannot mean anything is FORMERR; what must not be answered at all
 //! (answers, fragments of a header) is dropped, so that two servers can never be played against each other.
 
-use super::{HEADER, OPCODE_QUERY};
+use super::{HEADER, OPCODE_QUERY, Options};
 
 /// A well-formed standard query.
 #[derive(Clone, Debug)]
@@ -34,6 +34,7 @@ pub struct Edns {
     pub udp_payload: u16,
     pub version: u8,
     pub dnssec_ok: bool,
+    pub options: Options,
 }
 
 /// Why a message is no query that can be answered.
@@ -154,7 +155,7 @@ impl Reader<'_> {
         self.skip(usize::from(length))
     }
 
-    /// An OPT record behind its owner and type. Its options are checked and otherwise ignored (RFC 6891 §6.1.2).
+    /// An OPT record behind its owner and type. What a later version of EDNS makes of its options is not known here.
     fn edns(&mut self) -> Option<Edns> {
         let udp_payload = self.u16()?.max(super::UDP_PAYLOAD_PLAIN);
         let version = (self.u16()? & 0xff) as u8;
@@ -164,11 +165,17 @@ impl Reader<'_> {
         if end > self.message.len() {
             return None;
         }
+        let mut options = Options::default();
         while self.at < end {
-            self.u16()?;
-            self.skip_rdata()?;
+            let code = self.u16()?;
+            let length = usize::from(self.u16()?);
+            let data = self.message.get(self.at..self.at + length)?;
+            self.at += length;
+            if version == 0 {
+                options.take(code, data)?;
+            }
         }
-        (self.at == end).then_some(Edns { udp_payload, version, dnssec_ok })
+        (self.at == end).then_some(Edns { udp_payload, version, dnssec_ok, options })
     }
 }
 

@@ -21,7 +21,7 @@ fn names_are_written_once() {
     let mx = [b"\x00\x0a".as_slice(), &target].concat();
     writer.record(Section::Answer, &name("www.example.test.").0, RecordType::MX, 1, &mx).unwrap();
     writer.record(Section::Additional, &target, RecordType::A, 1, &[1, 2, 3, 4]).unwrap();
-    writer.finish(0, None, None);
+    writer.finish(0, None);
     let question = 12 + 18 + 4;
     // Owner as a pointer, type to length, preference, one label and a pointer.
     assert_eq!(
@@ -39,7 +39,7 @@ fn a_record_that_does_not_fit_leaves_no_trace() {
     let owner = name("www.example.test.").0;
     assert_eq!(writer.record(Section::Answer, &owner, RecordType(99), 1, &[7; 5]), Err(Full));
     assert_eq!(writer.record(Section::Answer, &owner, RecordType::A, 1, &[1, 2, 3, 4]), Ok(()));
-    writer.finish(0, None, None);
+    writer.finish(0, None);
     assert_eq!((out.len(), out[7]), (12 + 18 + 4 + 16, 1));
 }
 
@@ -50,7 +50,7 @@ fn names_in_rdata_of_later_types_stay_whole() {
     let mut writer = Writer::new(&mut out, &query, &message, 512, 0);
     let srv = [b"\x00\x01\x00\x01\x00\x01".as_slice(), &name("a.test.").0].concat();
     writer.record(Section::Answer, &name("a.test.").0, RecordType::SRV, 1, &srv).unwrap();
-    writer.finish(0, None, None);
+    writer.finish(0, None);
     assert!(out.ends_with(&srv));
 }
 
@@ -60,6 +60,6 @@ fn the_root_is_a_name() {
     let mut out = Vec::new();
     let mut writer = Writer::new(&mut out, &query, &message, 512, 0);
     writer.record(Section::Answer, &[0], RecordType::NS, 1, &[0]).unwrap();
-    writer.finish(0, None, None);
+    writer.finish(0, None);
     assert_eq!(out[17..], [0, 0, 2, 0, 1, 0, 0, 0, 1, 0, 1, 0]);
 }

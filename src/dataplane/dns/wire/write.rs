@@ -1,6 +1,6 @@
 //! Writing an answer: names compressed against those already in the message, never beyond a limit.
 
-use super::{CLASS_IN, Edns, ExtendedError, HEADER, Query, UDP_PAYLOAD_MAX};
+use super::{CLASS_IN, HEADER, Opt, Query};
 use crate::model::zone::RecordType;
 
 /// Where a record goes.
@@ -113,31 +113,27 @@ impl<'a> Writer<'a> {
         self.out[2] |= 0x02;
     }
 
+    pub fn has_answers(&self) -> bool {
+        self.counts[Section::Answer as usize] > 0
+    }
+
     pub fn set_authoritative(&mut self) {
         self.out[2] |= 0x04;
     }
 
-    /// Writes the OPT record where the client sent one, the code and the counts.
-    pub fn finish(mut self, rcode: u16, edns: Option<Edns>, error: Option<ExtendedError>) {
+    /// Writes the OPT record where the client sent one, the code and the counts. Returns where the OPT record begins, or
+    /// the end.
+    pub fn finish(mut self, rcode: u16, opt: Option<&Opt<'_>>) -> usize {
         self.out[3] = rcode as u8 & 0x0f;
-        if let Some(edns) = edns {
-            self.out.extend_from_slice(&[0, 0, 41]);
-            self.out.extend_from_slice(&UDP_PAYLOAD_MAX.to_be_bytes());
-            // Extended code, version 0, and the DO flag as it came (RFC 3225 §3).
-            self.out.extend_from_slice(&[(rcode >> 4) as u8, 0, if edns.dnssec_ok { 0x80 } else { 0 }, 0]);
-            let option = error.map_or(0, |e| 6 + e.text.len()) as u16;
-            self.out.extend_from_slice(&option.to_be_bytes());
-            if let Some(error) = error {
-                self.out.extend_from_slice(&[0, 15]);
-                self.out.extend_from_slice(&(option - 4).to_be_bytes());
-                self.out.extend_from_slice(&error.code.to_be_bytes());
-                self.out.extend_from_slice(error.text.as_bytes());
-            }
+        let end = self.out.len();
+        if let Some(opt) = opt {
+            opt.write(rcode, self.out);
             self.counts[Section::Additional as usize] += 1;
         }
         for (count, at) in self.counts.iter().zip([6, 8, 10]) {
             self.out[at..at + 2].copy_from_slice(&count.to_be_bytes());
         }
+        end
     }
 
     /// RDATA, its names compressed where every reader must understand that (RFC 3597 §4).

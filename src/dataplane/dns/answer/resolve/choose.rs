@@ -2,7 +2,7 @@
 
 use super::{Event, Resolution};
 use crate::balance::records::{Decision, Draw, Source, select};
-use crate::model::zone::{OnEmpty, RecordType, Rrset, StaticData};
+use crate::model::zone::{OnEmpty, RecordType, Rrset, SelectMethod, StaticData};
 use crate::snapshot::zones::{FixedRrset, Node};
 
 /// Records of one RRset, ready to be written.
@@ -94,6 +94,7 @@ impl<'a, 't> Resolution<'a, 't> {
         let eligible = if tracing { self.chosen.clone() } else { Vec::new() };
         let turn = if tracing { self.zone.turn(index) } else { self.zone.next_turn(index) };
         let draw = Draw { entropy: self.circumstances.entropy, turn, client: self.circumstances.client };
+        self.result.by_client |= rrset.select.method == SelectMethod::Hash;
         select(rrset, self.chosen, draw);
         if let Some(trace) = &mut self.circumstances.trace {
             let zone = self.zone_at;

@@ -1,0 +1,48 @@
+//! `[dns]`.
+
+use super::text::{Text, Value};
+use crate::model::Model;
+use crate::model::dns::{ClientSubnet, Cookies, RateLimit};
+use crate::model::net::Network;
+
+pub(super) fn dns(out: &mut Text, model: &Model) {
+    let dns = &model.dns;
+    out.table(&["dns"]);
+    out.key("listen", Value::List(dns.listen.iter().map(Value::show).collect()));
+    out.maybe("nsid", dns.nsid.as_ref().map(Value::str));
+    out.key("extended_errors", Value::Bool(dns.extended_errors));
+    out.key("cookies", cookies(&dns.cookies));
+    out.maybe("rate_limit", dns.rate_limit.as_ref().map(rate_limit));
+    out.maybe("ecs", dns.ecs.as_ref().map(ecs));
+}
+
+fn cookies(cookies: &Cookies) -> Value {
+    match cookies {
+        Cookies::Off => Value::Bool(false),
+        Cookies::Generated => Value::Bool(true),
+        Cookies::Keys(keys) => Value::Inline(vec![("keys".into(), Value::strs(keys.iter().map(|key| &key.file)))]),
+    }
+}
+
+fn rate_limit(limit: &RateLimit) -> Value {
+    Value::Inline(vec![
+        ("per_second".into(), Value::Int(limit.per_second.into())),
+        ("slip".into(), Value::Int(limit.slip.into())),
+        ("ipv4_prefix".into(), Value::Int(limit.ipv4_prefix.into())),
+        ("ipv6_prefix".into(), Value::Int(limit.ipv6_prefix.into())),
+        ("table".into(), Value::Int(limit.table.into())),
+        ("exempt".into(), networks(&limit.exempt)),
+    ])
+}
+
+fn ecs(ecs: &ClientSubnet) -> Value {
+    Value::Inline(vec![
+        ("ipv4_prefix".into(), Value::Int(ecs.ipv4_prefix.into())),
+        ("ipv6_prefix".into(), Value::Int(ecs.ipv6_prefix.into())),
+        ("from".into(), networks(&ecs.from)),
+    ])
+}
+
+pub(super) fn networks(networks: &[Network]) -> Value {
+    Value::List(networks.iter().map(Value::show).collect())
+}

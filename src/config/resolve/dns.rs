@@ -1,0 +1,115 @@
+//! `[dns]`.
+
+use std::net::SocketAddr;
+
+use super::Context;
+use super::object::Object;
+use crate::config::document::{Node, Path, Table, Value};
+use crate::config::values;
+use crate::model::dns::{ClientSubnet, CookieKey, Cookies, Dns, NSID_MAX, RateLimit};
+use crate::model::net::Network;
+
+static NOTHING: Table = Table { entries: Vec::new() };
+
+pub fn dns(cx: &mut Context<'_>) -> Dns {
+    let root = Path::Root;
+    let entry = cx.document.entry("dns");
+    let table = entry.and_then(|entry| entry.node.table()).unwrap_or(&NOTHING);
+    let object = Object::new(table, None, root.key("dns"), entry.map(|entry| entry.place).unwrap_or_default());
+    Dns {
+        listen: listen(cx, &object),
+        nsid: nsid(cx, &object),
+        extended_errors: object.bool("extended_errors").unwrap_or(true),
+        cookies: cookies(cx, &object),
+        rate_limit: rate_limit(&object),
+        ecs: ecs(&object),
+    }
+}
+
+fn listen(cx: &mut Context<'_>, object: &Object<'_>) -> Vec<SocketAddr> {
+    let mut listen: Vec<SocketAddr> = Vec::new();
+    for (index, node) in object.items("listen").into_iter().enumerate() {
+        let Some(address) = node.text().and_then(|text| values::socket(text).ok()) else { continue };
+        if address.port() != 0 && listen.contains(&address) {
+            let list = object.path.key("listen");
+            cx.report.error(node.place, list.item(index), format!("dns.listen: {address} stands twice"));
+        }
+        listen.push(address);
+    }
+    listen
+}
+
+fn nsid(cx: &mut Context<'_>, object: &Object<'_>) -> Option<crate::model::id::Name> {
+    let name = object.name("nsid").filter(|name| !name.is_empty())?;
+    if name.len() > NSID_MAX {
+        object.wrong(cx.report, "nsid", format!("longer than {NSID_MAX} bytes"));
+    }
+    Some(name)
+}
+
+fn cookies(cx: &mut Context<'_>, object: &Object<'_>) -> Cookies {
+    let Some(node) = object.get("cookies") else { return Cookies::default() };
+    if let Value::Bool(on) = node.value {
+        return if on { Cookies::Generated } else { Cookies::Off };
+    }
+    let Some((table, place)) = object.inner("cookies") else { return Cookies::default() };
+    let inner = Object::new(table, None, object.path.key("cookies"), place);
+    let nodes = inner.items("keys");
+    if nodes.is_empty() {
+        inner.wrong_whole(cx.report, "`keys` names no file; for a key of this process say `cookies = true`");
+    }
+    let list = inner.path.key("keys");
+    let keys = nodes.into_iter().enumerate().filter_map(|(index, node)| cookie_key(cx, node, list.item(index)));
+    Cookies::Keys(keys.collect())
+}
+
+fn cookie_key(cx: &mut Context<'_>, node: &Node, path: Path<'_>) -> Option<CookieKey> {
+    let file = node.text().filter(|file| !file.is_empty())?;
+    let (relative, _) = cx.report.beside(node.place.file, file);
+    let text = match cx.files.read_key(&relative) {
+        Ok(Some(text)) => text,
+        // It is not to be had here, and not missed.
+        Ok(None) => return Some(CookieKey { file: relative.into(), key: [0; 16] }),
+        Err(why) => {
+            cx.report.error(node.place, path, format!("{path}: `{file}` cannot be read: {why}"));
+            return None;
+        }
+    };
+    if cx.files.is_private(&relative) == Some(false) {
+        let what = format!("{path}: others on this machine can read the key; `chmod 600` it");
+        cx.report.warning(node.place, path, what);
+    }
+    let key = CookieKey::parse(relative.into(), &text);
+    key.map_err(|why| cx.report.error(node.place, path, format!("{path}: `{file}` {why}"))).ok()
+}
+
+fn rate_limit(object: &Object<'_>) -> Option<RateLimit> {
+    let (table, place) = object.inner("rate_limit")?;
+    let inner = Object::new(table, None, object.path.key("rate_limit"), place);
+    Some(RateLimit {
+        per_second: inner.int("per_second").unwrap_or(1),
+        slip: inner.int("slip").unwrap_or(2),
+        ipv4_prefix: inner.int("ipv4_prefix").unwrap_or(24),
+        ipv6_prefix: inner.int("ipv6_prefix").unwrap_or(56),
+        table: inner.int("table").unwrap_or(65_536),
+        exempt: networks(&inner, "exempt"),
+    })
+}
+
+fn ecs(object: &Object<'_>) -> Option<ClientSubnet> {
+    let node = object.get("ecs")?;
+    if let Value::Bool(false) = node.value {
+        return None;
+    }
+    let (table, place) = object.inner("ecs").unwrap_or((&NOTHING, node.place));
+    let inner = Object::new(table, None, object.path.key("ecs"), place);
+    Some(ClientSubnet {
+        ipv4_prefix: inner.int("ipv4_prefix").unwrap_or(24),
+        ipv6_prefix: inner.int("ipv6_prefix").unwrap_or(56),
+        from: networks(&inner, "from"),
+    })
+}
+
+pub(super) fn networks(object: &Object<'_>, key: &str) -> Vec<Network> {
+    object.items(key).into_iter().filter_map(|node| values::network(node.text()?).ok()).collect()
+}

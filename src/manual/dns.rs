@@ -1,0 +1,38 @@
+//! # The DNS server
+//!
+//! It answers for its zones over UDP and TCP and for nothing else: no recursion, REFUSED outside its zones. What an
+//! answer holds is said by [`records`](super::records); this page is about the rest of the message.
+//!
+//! ```toml
+//! [dns]
+//! listen          = ["192.0.2.53:53", "[2001:db8::53]:53"]
+//! nsid            = "gtm-a"              # told to who asks (RFC 5001)
+//! extended_errors = true                 # RFC 8914; the default
+//! cookies         = { keys = ["dns-cookie.key", "dns-cookie.old"] }
+//! rate_limit      = { per_second = 200, slip = 2, exempt = ["10.0.0.0/8"] }
+//! ecs             = { ipv4_prefix = 24, ipv6_prefix = 56, from = ["198.51.100.0/24"] }
+//! ```
+//!
+//! - **Sizes.** An answer over UDP has at most 1232 bytes, 512 where the query has no EDNS; what does not fit has TC and no
+//!   records. ANY gets one RRset (RFC 8482). Names are compressed, and no answer carries what nobody asked for, but for
+//!   the addresses that NS, MX and SRV name.
+//! - **Unknown things.** Types, flags, options and opcodes that the server does not know are treated as RFC 8906 has it:
+//!   NODATA, ignored, ignored, NOTIMP. Another version of EDNS is BADVERS.
+//! - **Cookies** (RFC 7873, in the form of RFC 9018) are on. `true`, the default, takes a key of this process; servers
+//!   behind one address share a file with 32 hexadecimal digits (`openssl rand -hex 16`). The first key makes cookies
+//!   and all are good, so a new one is rolled over in three reloads: add it last everywhere, then put it first
+//!   everywhere, then, an hour later, take the old one out. A query without a good cookie is answered all the same.
+//! - **Rate limit.** Off by default. Answers with records, without, and errors are counted apart, for each network of
+//!   `ipv4_prefix` (24) or `ipv6_prefix` (56) bits; of what is above `per_second`, every `slip`-th answer is sent with TC
+//!   and no records (2; 1: all, 0: none) and the others are dropped. A client with a good cookie, one over TCP and the
+//!   networks of `exempt` are never limited. `table` is the number of clients told apart (65 536, 8 bytes each); where
+//!   it is full, the one with the least to answer for makes room.
+//! - **Client subnet** (RFC 7871). Off by default: then the option is ignored and no answer has it. With `ecs`, the
+//!   subnet that a resolver of `from` (empty: any) tells stands for the client in the selection, cut to the configured
+//!   bits. The scope in the answer is what was looked at, and 0 where all clients are answered alike. A malformed option
+//!   is FORMERR.
+//! - **TCP** (RFC 7766): queries may be pipelined and are answered in order; an idle connection ends after 10 s, and a
+//!   client that asks is told so (RFC 7828). 1000 connections in all, 100 of one IPv4 address or IPv6 /64.
+//! - **Extended errors.** 14 *Not Ready* before the first probe round, 20 *Not Authoritative* outside the zones, 18
+//!   *Prohibited* for transfers, 3 *Stale Answer* for `last_good`, 0 with the policy's name where another `on_empty`
+//!   chose. `extended_errors = false` leaves them out.
