@@ -150,23 +150,29 @@ pub(super) fn parts(line: &[u8]) -> Result<(usize, (usize, usize)), Refusal> {
     if line.first().is_some_and(|b| matches!(b, b' ' | b'\t')) {
         return refuse(400, "folded field line");
     }
-    let Some(colon) = memchr::memchr(b':', line) else { return refuse(400, "field line without a colon") };
-    if colon == 0 || !line[..colon].iter().all(|&b| TOKEN[b as usize]) {
-        return refuse(400, "malformed field name");
+    // A colon cannot stand in a name: where the name ends is where it must be.
+    let colon = token_length(line);
+    if colon == 0 || line.get(colon) != Some(&b':') {
+        let has_colon = line.contains(&b':');
+        return refuse(400, if has_colon { "malformed field name" } else { "field line without a colon" });
     }
     let value = &line[colon + 1..];
     if has_control(value) {
         return refuse(400, "control byte in a field value");
     }
-    let begin = colon + 1 + (value.len() - value.trim_ascii_start().len());
-    Ok((colon, (begin, begin + value.trim_ascii().len())))
+    let value = value.trim_ascii_start();
+    let begin = line.len() - value.len();
+    Ok((colon, (begin, begin + value.trim_ascii_end().len())))
 }
 
 /// Control bytes other than the tab.
 pub(crate) fn has_control(text: &[u8]) -> bool {
-    let (words, rest) = text.as_chunks::<8>();
-    words.iter().any(|word| has_low_or_del(u64::from_ne_bytes(*word)) && word.iter().any(|&b| is_control(b)))
-        || rest.iter().any(|&b| is_control(b))
+    let has = |word: &[u8; 8]| has_low_or_del(u64::from_ne_bytes(*word)) && word.iter().any(|&b| is_control(b));
+    match text.last_chunk() {
+        // What the words leave over is in the last eight bytes.
+        Some(last) => text.as_chunks().0.iter().any(has) || has(last),
+        None => text.iter().any(|&b| is_control(b)),
+    }
 }
 
 const fn is_control(b: u8) -> bool {
