@@ -240,12 +240,16 @@ impl Shared {
 
     /// Monotonic time, as the one writer tells it.
     pub fn now(&self) -> Tick {
-        Tick(micros(self.origin.elapsed()))
+        self.tick(Instant::now())
     }
 
-    /// Tells a service how work on it went; see [`ServiceLive::outcome`].
-    pub fn judge(&self, service: &Name, live: &ServiceLive, outcome: Outcome) {
-        let now = self.now();
+    /// The same of a moment that was read off the clock already.
+    pub fn tick(&self, at: Instant) -> Tick {
+        Tick(micros(at.saturating_duration_since(self.origin)))
+    }
+
+    /// Tells a service how work on it went, `now`; see [`ServiceLive::outcome`].
+    pub fn judge(&self, service: &Name, live: &ServiceLive, outcome: Outcome, now: Tick) {
         if let Some(ejection) = live.outcome(now, outcome) {
             let seconds = ejection.until.since(now).as_secs();
             let cause = tracing::field::display(ejection.cause);

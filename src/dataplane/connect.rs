@@ -59,10 +59,10 @@ pub(crate) async fn connect(
         }
         // Passive health.
         Err(CannotConnect { why, .. }) => {
-            let snapshot = shared.plane.cell.load();
+            let (snapshot, now) = (shared.plane.cell.load(), shared.now());
             if let Some(id) = snapshot.model.service_id(&service.name) {
-                snapshot.services[id.index()].live.cannot_connect(shared.now(), why);
-                shared.judge(&service.name, &snapshot.services[id.index()].live, Outcome::ConnectFailed);
+                snapshot.services[id.index()].live.cannot_connect(now, why);
+                shared.judge(&service.name, &snapshot.services[id.index()].live, Outcome::ConnectFailed, now);
             }
         }
         Ok(_) => {}

@@ -101,7 +101,12 @@ impl Exchange {
     /// The head is complete and can be understood (HTTP), or the connection is ready to be balanced (L4): from here on
     /// it counts as a request of the vserver.
     pub fn head(&mut self) {
-        self.head = Some(Instant::now());
+        self.head_at(Instant::now());
+    }
+
+    /// The same of a moment that was read off the clock already.
+    pub fn head_at(&mut self, at: Instant) {
+        self.head = Some(at);
         self.conn.entry.live.requests_total.fetch_add(1, Relaxed);
     }
 
@@ -131,7 +136,7 @@ impl Exchange {
         self.released();
         if self.connected.is_some() && self.first_byte.load(Relaxed) == 0 {
             // It was reached, failed, and another one gets the request.
-            self.judge(Outcome::Reset);
+            self.judge(Outcome::Reset, Instant::now());
         }
         member.requests_total.fetch_add(1, Relaxed);
         // One that serves for the vserver that was addressed (as its target, or its backup) has the request too, once.
@@ -282,7 +287,7 @@ impl Exchange {
             member.live.answers.count(said);
         }
         if let Some(outcome) = self.outcome(ending, said) {
-            self.judge(outcome);
+            self.judge(outcome, now);
         }
         if self.head.is_some() {
             self.measure(now);
@@ -306,9 +311,10 @@ impl Exchange {
         }
     }
 
-    fn judge(&self, outcome: Outcome) {
+    fn judge(&self, outcome: Outcome, now: Instant) {
         if let Some(member) = &self.member {
-            self.conn.shared.judge(&member.service, &member.live, outcome);
+            let shared = &self.conn.shared;
+            shared.judge(&member.service, &member.live, outcome, shared.tick(now));
         }
     }
 

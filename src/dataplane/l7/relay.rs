@@ -104,12 +104,14 @@ pub(super) async fn serve<S: Transport>(shared: &Arc<Shared>, stream: S, info: C
     };
     let (flush, intended) = flush.unzip();
     let (limit, http2) = intended.unwrap_or((IDLE_WITHOUT_VSERVER, false));
+    let now = Instant::now();
     let mut client = Client {
         vserver,
         stream,
         input: None,
         ended: false,
-        began: Instant::now(),
+        began: now,
+        complete: now,
         unflushed: false,
         timer: relay.clock.timer(),
         limit,
@@ -185,7 +187,7 @@ async fn serve_one<S: Transport>(relay: &Relay, client: &mut Client<S>, request:
         return request::respond(client, &request, &Page::error(503), story, ending).await;
     };
     client.limit = snapshot.model.vserver(vserver).client_timeout;
-    story.head();
+    story.head_at(client.complete);
     serve::serve(relay, client, request, snapshot, vserver, story).await
 }
 

@@ -263,7 +263,7 @@ impl ProxyHttp for Hooks {
         ctx.step(|e| e.said(response.status.as_u16()));
         if let Some(chosen) = &ctx.chosen {
             let parts = Head { fields: &response.headers, target: b"", client: link.client.ip() };
-            learn(&chosen.snapshot, chosen.choice, link.shared.now(), &|wanted| extract::value(&parts, wanted));
+            learn(&chosen.snapshot, chosen.choice, || link.shared.now(), &|wanted| extract::value(&parts, wanted));
         }
         answer::date(response)?;
         if let Some(routed) = ctx.routed.as_ref().filter(|routed| routed.edits_answer()) {
@@ -317,7 +317,7 @@ impl ProxyHttp for Hooks {
             live.connect_failures_total.fetch_add(1, Ordering::Relaxed);
             // A connection for an upgrade is made by ourselves, and judged there.
             if let Some(link) = ctx.link.as_ref().filter(|_| !ctx.upgrade) {
-                link.shared.judge(service, live, Outcome::ConnectFailed);
+                link.shared.judge(service, live, Outcome::ConnectFailed, link.shared.now());
             }
         }
         ctx.unreached(&error.to_string());

@@ -39,6 +39,8 @@ pub(super) struct Client<S> {
     pub may_be_http2: bool,
     /// When the first byte of the last request was there.
     pub began: Instant,
+    /// When its head was complete.
+    pub complete: Instant,
     /// The vserver's idle time-out of clients.
     pub limit: Duration,
     pub signals: Signals,
@@ -110,7 +112,11 @@ impl<S: Transport> Client<S> {
             let end = if self.may_be_http2 { Ok(None) } else { scan.end(input) };
             match end {
                 Err(refusal) => return Next::Refused(refusal),
-                Ok(Some(end)) => return Next::Head(end),
+                Ok(Some(end)) => {
+                    // Mostly one read brings all of it.
+                    self.complete = if begun { Instant::now() } else { self.began };
+                    return Next::Head(end);
+                }
                 Ok(None) => {}
             }
             if input.is_empty() {

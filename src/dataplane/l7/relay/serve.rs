@@ -21,7 +21,6 @@ use super::transit::{Terms, Transit};
 use super::tries::{Failed, Remedy, Tries};
 use super::write::Keep;
 use super::{End, Relay};
-use crate::dataplane::Shared;
 use crate::dataplane::conn::{ClientInfo, Transport, gone};
 use crate::dataplane::connect::connect;
 use crate::dataplane::ended::Exchange;
@@ -33,6 +32,7 @@ use crate::dataplane::member::{Acquired, Admitted, Refused, Wanted, acquire, adm
 use crate::model::balancing::Extract;
 use crate::model::ending::{Ending, Phase, Reason, Who};
 use crate::model::id::{Name, VserverId};
+use crate::model::time::Tick;
 use crate::snapshot::Snapshot;
 use crate::snapshot::live::VserverLive;
 
@@ -68,7 +68,9 @@ pub(super) async fn serve<S: Transport>(
     vserver: VserverId,
     mut story: Exchange,
 ) -> Option<End> {
-    let (_admitted, mut routed) = match judge(client, &request, &snapshot, vserver, &mut story) {
+    // One reading of the clock will do, until something is waited for.
+    let mut now = client.shared.tick(client.complete);
+    let (_admitted, mut routed) = match judge(client, &request, &snapshot, vserver, &mut story, now) {
         Judged::Balance(admitted, routed) => (admitted, routed),
         Judged::Page(page, ending) => return respond(client, &request, &page, story, ending).await,
         Judged::Reset(ending) => {
@@ -78,10 +80,10 @@ pub(super) async fn serve<S: Transport>(
     };
     let live = Arc::clone(&snapshot.vservers[vserver.index()].live);
     let retry = snapshot.model.vserver(vserver).retry.clone();
-    live.retry.request(client.shared.now());
+    live.retry.request(now);
     let mut tries = Tries::new(retry.max, client.began);
     loop {
-        let acquired = match choose(client, &request, routed.as_ref(), snapshot, &tries.tried).await {
+        let acquired = match choose(client, &request, routed.as_ref(), snapshot, &tries.tried, now).await {
             Ok(Ok(acquired)) => acquired,
             Ok(Err(refused)) => {
                 live.refused_total.fetch_add(1, Ordering::Relaxed);
@@ -124,7 +126,7 @@ pub(super) async fn serve<S: Transport>(
                 return Some(end);
             }
         }
-        snapshot = client.shared.plane.cell.load_full();
+        (snapshot, now) = (client.shared.plane.cell.load_full(), client.shared.now());
     }
 }
 
@@ -135,10 +137,11 @@ fn judge<S>(
     snapshot: &Arc<Snapshot>,
     vserver: VserverId,
     story: &mut Exchange,
+    now: Tick,
 ) -> Judged {
     let (input, address) = (client.input(), client.info.client.ip());
     let value = |extract: &Extract| request.value(input, address, extract);
-    let admitted = match admit(snapshot, vserver, &wanted(&client.info, &client.shared, &value, None, &[])) {
+    let admitted = match admit(snapshot, vserver, &wanted(&client.info, &value, None, &[], now)) {
         Ok(admitted) => admitted,
         Err(refused) => {
             snapshot.vservers[vserver.index()].live.refused_total.fetch_add(1, Ordering::Relaxed);
@@ -176,6 +179,7 @@ async fn choose<S: Transport>(
     routed: Option<&Routed>,
     snapshot: Arc<Snapshot>,
     tried: &[Name],
+    now: Tick,
 ) -> Result<Result<Acquired, Refused>, Left> {
     // Apart from the client while it is looked at.
     let input = client.input.take();
@@ -184,9 +188,8 @@ async fn choose<S: Transport>(
         let (shared, info) = (Arc::clone(&client.shared), Arc::clone(&client.info));
         let vserver = Name::clone(routed.map_or(&client.vserver, |routed| &routed.vserver));
         let value = |extract: &Extract| request.value(read, info.client.ip(), extract);
-        let wanted = wanted(&info, &shared, &value, routed, tried);
+        let wanted = wanted(&info, &value, routed, tried, now);
         let mut acquired = std::pin::pin!(acquire(&shared.plane, snapshot, &vserver, &wanted));
-        client.timer.set(None);
         // Most need not wait.
         let at_once = std::future::poll_fn(|cx| match acquired.as_mut().poll(cx) {
             Poll::Ready(acquired) => Poll::Ready(Some(acquired)),
@@ -195,6 +198,7 @@ async fn choose<S: Transport>(
         match at_once.await {
             Some(acquired) => Ok(acquired),
             None => {
+                client.timer.set(None);
                 let Client { stream, signals, timer, .. } = &mut *client;
                 let mut gone = std::pin::pin!(gone(stream.socket(), true));
                 std::future::poll_fn(|cx| {
@@ -216,10 +220,10 @@ async fn choose<S: Transport>(
 
 fn wanted<'a>(
     info: &'a ClientInfo,
-    shared: &Shared,
     value: &'a (dyn Fn(&Extract) -> Option<String> + Sync),
     routed: Option<&'a Routed>,
     tried: &'a [Name],
+    now: Tick,
 ) -> Wanted<'a> {
     Wanted {
         client: info.client,
@@ -228,7 +232,7 @@ fn wanted<'a>(
         tls_session: info.tls.as_ref().and_then(|tls| tls.session.as_deref()),
         only: routed.and_then(Routed::only),
         tried,
-        now: shared.now(),
+        now,
         dry: false,
     }
 }
@@ -242,12 +246,13 @@ fn may_retry<S>(
     tried: &[Name],
 ) -> bool {
     let snapshot = client.shared.plane.cell.load();
-    let wanted = Wanted { dry: true, ..wanted(&client.info, &client.shared, &|_| None, routed, tried) };
+    let now = client.shared.now();
+    let wanted = Wanted { dry: true, ..wanted(&client.info, &|_| None, routed, tried, now) };
     let vserver = snapshot.model.vserver_id(routed.map_or(&client.vserver, |routed| &routed.vserver));
     if vserver.is_none_or(|id| policy::choose(&snapshot, id, &wanted).is_err()) {
         return false;
     }
-    budget_percent.is_none_or(|percent| live.retry.take(client.shared.now(), percent))
+    budget_percent.is_none_or(|percent| live.retry.take(now, percent))
 }
 
 /// No member is to be had, or none that was not tried.

@@ -168,8 +168,13 @@ pub fn remember(snapshot: &Snapshot, choice: Choice, wanted: &Wanted<'_>) {
 
 /// RULE with a response expression: remembers who gave out the value that this answer carries, so that a request with
 /// it comes back. `value` shows the answer's head (see [`extract::value`](crate::balance::extract::value)). To be called
-/// once for each final answer of a server.
-pub fn learn(snapshot: &Snapshot, choice: Choice, now: Tick, value: &dyn Fn(&Extract) -> Option<String>) {
+/// once for each final answer of a server. `now` is asked only where there is something to remember.
+pub fn learn(
+    snapshot: &Snapshot,
+    choice: Choice,
+    now: impl FnOnce() -> Tick,
+    value: &dyn Fn(&Extract) -> Option<String>,
+) {
     let Some(Persistence { kind: PersistenceKind::Rule { response: Some(extract), .. }, timeout, .. }) =
         &snapshot.model.vserver(choice.serving).persistence
     else {
@@ -177,7 +182,7 @@ pub fn learn(snapshot: &Snapshot, choice: Choice, now: Tick, value: &dyn Fn(&Ext
     };
     if let Some(key) = snapshot.prepared.patterns.value(extract, value).as_deref().and_then(Key::value) {
         let sessions = &snapshot.vservers[choice.serving.index()].sessions;
-        sessions.insert(key, name(snapshot, choice.service), now, *timeout);
+        sessions.insert(key, name(snapshot, choice.service), now(), *timeout);
     }
 }
 

@@ -171,7 +171,7 @@ impl Transit<'_> {
                 let source = Source { head: &reply.data()[..end], fields: &fields };
                 let parts = Parts { source, target: "", client: client.info.client.ip() };
                 let value = |wanted: &Extract| extract::value(&parts, wanted);
-                learn(&acquired.snapshot, acquired.choice, client.shared.now(), &value);
+                learn(&acquired.snapshot, acquired.choice, || client.shared.now(), &value);
             }
         }
         let mut begun = self.begin(answer, client.signals.is_closing());
