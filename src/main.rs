@@ -6,6 +6,10 @@ use bascule::app::{self, RunOptions};
 use bascule::cli::args::RunArgs;
 use bascule::cli::{self, Invocation};
 
+/// Of the program alone: the library leaves the choice to whoever links it.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     // Everything that speaks TLS takes the process default; whoever comes first would otherwise choose it.
     app::install_crypto();
