@@ -17,6 +17,7 @@
 //! - [`records`]: how DNS answers follow scenarios
 //! - [`dns`]: the DNS server: cookies, limits, client subnets, errors
 //! - [`dnssec`]: signed zones, their keys, rolling them
+//! - [`transfers`]: zones to secondaries: AXFR, NOTIFY, TSIG, the serial
 //! - [`config`]: the file, reload, save, and what is refused
 //! - [`endings`]: how requests and connections end, times, the access log, who is connected
 //! - [`figures`]: every statistic of NetScaler and where it is read, and the series for Prometheus
@@ -50,4 +51,5 @@ pub mod scenarios;
 pub mod sql;
 pub mod states;
 pub mod tls;
+pub mod transfers;
 pub mod words;

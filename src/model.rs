@@ -23,6 +23,7 @@ pub mod sql;
 pub mod state;
 pub mod time;
 pub mod tls;
+pub mod transfer;
 pub mod vserver;
 pub mod zone;
 

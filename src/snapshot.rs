@@ -5,6 +5,7 @@
 pub mod build;
 pub mod cell;
 pub mod chooser;
+pub mod contents;
 pub mod limiter;
 pub mod live;
 pub mod pick;
@@ -48,6 +49,8 @@ pub struct Snapshot {
     pub watched: Vec<Truth>,
     /// Prepared once for each model.
     pub zones: Arc<zones::ZoneIndex>,
+    /// Of the zones that are transferred; by zone. Read it with [`Snapshot::serial`].
+    pub versions: Vec<Option<contents::Version>>,
     /// Names for each steered RRset the last set of records that was not empty after the filter; read where `on_empty`
     /// is `last_good`. By zone, then RRset; positions in `Rrset::records`.
     pub last_good: Arc<zones::LastGood>,

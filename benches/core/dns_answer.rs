@@ -122,6 +122,7 @@ fn model() -> Arc<Model> {
         },
         text: None,
         dnssec: None,
+        transfer: Default::default(),
         records,
         rrsets: vec![rrset],
     }];

@@ -192,6 +192,7 @@ impl Core {
         let Setup { loaded, found, path, overrides, files, events } = setup;
         let zones = Arc::new(ZoneIndex::build(&loaded.model));
         let mut registry = found.cookie_key.clone().map_or_else(Registry::default, Registry::with_cookie_key);
+        registry.wall = now.wall;
         let first = publish::first_snapshot(&loaded.model, &zones, &mut registry, &found.saved);
         let mut core = Core {
             engine: Engine::new(),

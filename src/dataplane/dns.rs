@@ -9,7 +9,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 pub mod answer;
 mod cookie;
 pub mod explain;
+mod notify;
 pub mod serve;
+pub mod transfer;
+pub mod tsig;
 pub mod wire;
 
 pub use answer::{Outcome, Transport, answer};

@@ -31,7 +31,9 @@
 //! | asked for | what happens |
 //! |---|---|
 //! | DNSSEC with NSEC3, with RSA or P-384, CDS and CDNSKEY records, roll-over by itself | NSEC, ECDSA P-256 and Ed25519 only; keys are rolled by hand ([`dnssec`](super::dnssec)) |
-//! | zone transfers and NOTIFY, as primary or secondary; TSIG | the keys are refused at load; AXFR and IXFR are answered REFUSED (EDE 18), NOTIFY NOTIMP |
+//! | incremental transfers | IXFR is answered with the whole zone, or with the SOA where nothing has changed ([`transfers`](super::transfers)) |
+//! | zones from another primary | `from` in `[zone.NAME.transfer]` is refused at load; NOTIFY to this box is NOTIMP |
+//! | TSIG other than HMAC-SHA256, or on messages that are no transfers | refused at load; such a query is answered without a signature |
 //! | dynamic updates | NOTIMP: records change with the configuration |
 //! | geography, topology, round-trip times as a selection | refused at load: `ordered`, `weighted`, `round_robin`, `hash` are there |
 //! | DNS over TLS, HTTPS or QUIC | there is no key for them |

@@ -11,6 +11,8 @@ use super::net::Network;
 pub struct Dns {
     /// UDP and TCP. Empty: no DNS.
     pub listen: Vec<SocketAddr>,
+    /// In the order of their names.
+    pub tsig: Vec<super::transfer::TsigKey>,
     /// What tells this server from others behind the same address (RFC 5001). 1..=[`NSID_MAX`] bytes; `None`: not told.
     pub nsid: Option<Name>,
     /// Extended errors (RFC 8914) in answers to EDNS. Default true.
@@ -83,6 +85,7 @@ impl Default for Dns {
     fn default() -> Dns {
         Dns {
             listen: Vec::new(),
+            tsig: Vec::new(),
             nsid: None,
             extended_errors: true,
             cookies: Cookies::default(),

@@ -28,6 +28,8 @@ pub struct Zone {
     pub rrsets: Vec<Rrset>,
     /// `None`: the zone is not signed.
     pub dnssec: Option<super::dnssec::Dnssec>,
+    /// Default: the zone goes nowhere.
+    pub transfer: super::transfer::Transfer,
 }
 
 #[derive(Clone, Debug, PartialEq)]

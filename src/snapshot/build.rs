@@ -91,7 +91,7 @@ pub fn build(parts: Parts<'_>) -> Snapshot {
         .collect();
     let known = previous.map(|p| (&*p.model, &*p.last_good));
     let last_good = Arc::new(zones::last_good(model, &scenario_active, &view.watched, known));
-    Snapshot {
+    let mut snapshot = Snapshot {
         generation,
         model: Arc::clone(model),
         services,
@@ -105,11 +105,14 @@ pub fn build(parts: Parts<'_>) -> Snapshot {
         scenario_active,
         watched: view.watched.clone(),
         zones: Arc::clone(index),
+        versions: Vec::new(),
         last_good,
         dns: registry.dns(),
         zone_live: model.zones.iter().map(|zone| registry.zone(&zone.name)).collect(),
         ready,
-    }
+    };
+    snapshot.set_versions(previous, registry.wall);
+    snapshot
 }
 
 /// Services whose connections must end now that `next` follows `previous`: those that went down or out, or whose drain

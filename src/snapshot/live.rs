@@ -22,7 +22,7 @@ use parking_lot::Mutex;
 
 use crate::model::ending::Reason;
 use crate::model::id::Name;
-use crate::model::time::Tick;
+use crate::model::time::{Tick, Wall};
 
 pub use crate::balance::persistence::sealed::CookieKey;
 pub use crate::balance::persistence::{Totals, keeps_a_table};
@@ -55,6 +55,8 @@ pub struct Registry {
     rules: HashMap<Name, Arc<RuleLive>>,
     dns: Arc<DnsLive>,
     zones: HashMap<Name, Arc<ZoneLive>>,
+    /// When the next snapshot is built: what serials of zones are counted by. Zero: they count changes only.
+    pub wall: Wall,
 }
 
 /// Counters of one service. Totals never fall.

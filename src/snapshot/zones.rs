@@ -43,6 +43,8 @@ pub struct ZoneEntry {
     by_name: HashMap<Arc<[u8]>, NodeId>,
     /// Labels of the longest owner.
     deepest_owner: usize,
+    /// Fingerprint of what does not change with the state.
+    pub(super) fixed_contents: u64,
     /// `None`: the zone is not signed.
     pub signer: Option<ZoneSigner>,
     /// One for each of the zone's steered RRsets: how many queries it has had (round robin).
@@ -209,6 +211,7 @@ impl ZoneEntry {
             nodes: Vec::with_capacity(zone.records.len() + zone.rrsets.len() + 1),
             by_name: HashMap::with_capacity(zone.records.len() + zone.rrsets.len() + 1),
             deepest_owner: 0,
+            fixed_contents: 0,
             signer: zone.dnssec.as_ref().and_then(|dnssec| ZoneSigner::new(&zone.origin, dnssec)),
             turns: zone.rrsets.iter().map(|_| AtomicU64::new(0)).collect(),
         };
@@ -227,6 +230,7 @@ impl ZoneEntry {
             entry.nodes[node.index()].steered.push(SteeredRrset { index, rtype: rrset.rtype, varies });
         }
         entry.mark_boundaries();
+        entry.fixed_contents = super::contents::fixed_contents(zone, &entry.nodes);
         if let Some(signer) = &mut entry.signer {
             signer.link(&entry.nodes);
         }
@@ -255,6 +259,15 @@ impl ZoneEntry {
     /// The turn that the next query will have.
     pub fn turn(&self, rrset: u32) -> u64 {
         self.turns[rrset as usize].load(Ordering::Relaxed)
+    }
+
+    pub fn ids(&self) -> impl Iterator<Item = NodeId> + use<> {
+        (0..self.nodes.len()).map(NodeId::at)
+    }
+
+    /// Parents stand before their children, the apex first.
+    pub fn id(&self, index: usize) -> Option<NodeId> {
+        (index < self.nodes.len()).then(|| NodeId::at(index))
     }
 
     pub fn node_count(&self) -> usize {

@@ -121,6 +121,7 @@ fn model(listen: &[&str]) -> Model {
         ttl: Duration::from_secs(30),
         soa,
         dnssec: None,
+        transfer: Default::default(),
         text: None,
         records,
         rrsets: vec![Rrset {

@@ -2,6 +2,8 @@
 
 #[path = "dns_zones/dnssec.rs"]
 mod dnssec;
+#[path = "dns_zones/transfer.rs"]
+mod transfer;
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -80,7 +82,7 @@ impl Served {
         let loaded = config::load(source, &[], &files).unwrap_or_else(|problems| panic!("{problems:#?}"));
         let zones = Arc::new(ZoneIndex::build(&loaded.model));
         let mut registry = Registry::default();
-        let first = build(parts(1, &loaded.model, &zones, &mut registry, false));
+        let first = build(parts(1, &loaded.model, &zones, &mut registry, false, None));
         let cell = Cell::new(first);
         let server = DnsServer::start(Arc::clone(&cell)).await;
         Served { folder, model: loaded.model, zones, registry, cell, server: Some(server) }
@@ -89,7 +91,8 @@ impl Served {
     /// The scenario is active or not from now on.
     pub async fn flip(&mut self, active: bool) {
         let generation = self.cell.load().generation + 1;
-        let next = build(parts(generation, &self.model, &self.zones, &mut self.registry, active));
+        let previous = self.cell.load_full();
+        let next = build(parts(generation, &self.model, &self.zones, &mut self.registry, active, Some(&previous)));
         self.cell.publish(next);
         let mut reconciled = self.server.as_ref().unwrap().reconciled();
         reconciled.wait_for(|g| *g >= generation).await.unwrap();
@@ -110,6 +113,7 @@ fn parts<'a>(
     zones: &'a Arc<ZoneIndex>,
     registry: &'a mut Registry,
     active: bool,
+    previous: Option<&'a bascule::snapshot::Snapshot>,
 ) -> Parts<'a> {
     static NAMES: std::sync::OnceLock<bascule::model::lookup::KnownNames> = std::sync::OnceLock::new();
     static VIEW: std::sync::OnceLock<StateView> = std::sync::OnceLock::new();
@@ -120,7 +124,7 @@ fn parts<'a>(
         registry,
         zones,
         resolved: NAMES.get_or_init(Default::default),
-        previous: None,
+        previous,
         scenario_active: vec![active],
         ready: true,
     }

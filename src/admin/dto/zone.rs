@@ -86,7 +86,7 @@ impl ZoneDto {
         ZoneDto {
             name: text(&zone.name),
             ttl: format_duration(zone.ttl),
-            serial: zone.soa.serial,
+            serial: world.snapshot.serial(at),
             static_records: zone.records.len() as u32,
             ds: world.snapshot.zones.zone(at).signer.as_ref().map(|signer| signer.ds()).unwrap_or_default(),
             rrsets: (0..zone.rrsets.len()).map(|rrset| RrsetDto::of(world, at, rrset)).collect(),

@@ -4,6 +4,7 @@ use super::text::{Text, Value};
 use crate::model::Model;
 use crate::model::dns::{ClientSubnet, Cookies, RateLimit};
 use crate::model::net::Network;
+use crate::model::transfer::TsigSecret;
 
 pub(super) fn dns(out: &mut Text, model: &Model) {
     let dns = &model.dns;
@@ -14,6 +15,15 @@ pub(super) fn dns(out: &mut Text, model: &Model) {
     out.key("cookies", cookies(&dns.cookies));
     out.maybe("rate_limit", dns.rate_limit.as_ref().map(rate_limit));
     out.maybe("ecs", dns.ecs.as_ref().map(ecs));
+    for key in &dns.tsig {
+        out.table(&["dns", "tsig", &key.name]);
+        out.key("algorithm", Value::str("hmac-sha256"));
+        let (word, value) = match &key.secret {
+            TsigSecret::Env(name) => ("env", name),
+            TsigSecret::File(pem) => ("file", &pem.file),
+        };
+        out.key("secret", Value::Inline(vec![(word.into(), Value::str(value))]));
+    }
 }
 
 fn cookies(cookies: &Cookies) -> Value {

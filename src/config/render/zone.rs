@@ -11,6 +11,7 @@ use crate::model::zone::{OnEmpty, Record, RecordType, Rrset, Select, SelectMetho
 pub(super) fn zones(out: &mut Text, model: &Model) {
     for zone in &model.zones {
         self::zone(out, zone);
+        transfer(out, model, zone);
         dnssec(out, zone);
         for rrset in &zone.rrsets {
             self::rrset(out, model, zone, rrset);
@@ -29,6 +30,17 @@ fn zone(out: &mut Text, zone: &Zone) {
         Some(ZoneText::File { path, .. }) => out.key("file", Value::str(path)),
         None => {}
     }
+}
+
+fn transfer(out: &mut Text, model: &Model, zone: &Zone) {
+    if !zone.transfer.goes_out() {
+        return;
+    }
+    out.table(&["zone", &zone.name, "transfer"]);
+    out.key("allow", Value::List(zone.transfer.allow.iter().map(Value::show).collect()));
+    let key = zone.transfer.key.and_then(|key| model.dns.tsig.get(key as usize));
+    out.maybe("key", key.map(|key| Value::str(&key.name)));
+    out.key("notify", Value::List(zone.transfer.notify.iter().map(Value::show).collect()));
 }
 
 fn dnssec(out: &mut Text, zone: &Zone) {

@@ -18,6 +18,7 @@ pub fn dns(cx: &mut Context<'_>) -> Dns {
     let object = Object::new(table, None, root.key("dns"), entry.map(|entry| entry.place).unwrap_or_default());
     Dns {
         listen: listen(cx, &object),
+        tsig: super::zone::tsig(cx),
         nsid: nsid(cx, &object),
         extended_errors: object.bool("extended_errors").unwrap_or(true),
         cookies: cookies(cx, &object),

@@ -3,6 +3,7 @@
 mod alias;
 mod dnssec;
 mod rrset;
+mod transfer;
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -13,6 +14,8 @@ use crate::config::document::{Node, Path, Place, Table};
 use crate::config::zonefile;
 use crate::model::id::Name;
 use crate::model::zone::{DnsName, RecordType, Rrset, Soa, StaticRecord, Zone, ZoneText};
+
+pub use transfer::tsig;
 
 /// All zones, by name.
 pub fn all(cx: &mut Context<'_>) -> Vec<Zone> {
@@ -75,8 +78,9 @@ fn zone(cx: &mut Context<'_>, object: &Object<'_>, name: Name, origin: DnsName) 
             format!("{path}: no NS record at the apex; resolvers will not accept the zone"),
         );
     }
+    let transfer = transfer::transfer(cx, object);
     let dnssec = dnssec::dnssec(cx, object, &origin, &records, &rrsets);
-    Zone { name, origin, ttl: Duration::from_secs(u64::from(ttl)), soa, text, records, rrsets, dnssec }
+    Zone { name, origin, ttl: Duration::from_secs(u64::from(ttl)), soa, text, records, rrsets, dnssec, transfer }
 }
 
 /// TTLs are whole seconds.

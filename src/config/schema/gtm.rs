@@ -226,8 +226,9 @@ pub(super) static DNS: Schema = Schema {
         key("cookies", Kind::OneOf(&[Kind::Table(&COOKIES), Kind::Bool])),
         key("rate_limit", Kind::Table(&RATE_LIMIT)),
         key("ecs", Kind::OneOf(&[Kind::Table(&ECS), Kind::Bool])),
+        key("tsig", Kind::Map(&Kind::Table(&TSIG))),
     ],
-    later: &["transfer", "notify", "tsig", "startup_wait"],
+    later: &["startup_wait"],
 };
 static COOKIES: Schema = schema(&[required("keys", NAMES)]);
 static RATE_LIMIT: Schema = schema(&[
@@ -250,8 +251,16 @@ pub(super) static ZONE: Schema = Schema {
         key("file", Kind::Name),
         key("rrset", Kind::Map(&Kind::Table(&RRSET))),
         key("dnssec", Kind::Table(&DNSSEC)),
+        key("transfer", Kind::Table(&TRANSFER)),
     ],
-    later: &["transfer", "notify", "also_notify", "allow_transfer"],
+    later: &[],
+};
+static TSIG: Schema =
+    schema(&[key("algorithm", Kind::Word(&TSIG_ALGORITHMS)), required("secret", Kind::Table(&SECRET))]);
+static TSIG_ALGORITHMS: Words = words(&["hmac-sha256"]);
+static TRANSFER: Schema = Schema {
+    keys: &[key("allow", Kind::List(&Kind::Network)), key("key", Kind::Name), key("notify", Kind::List(&Kind::Socket))],
+    later: &["from"],
 };
 static DNSSEC: Schema = schema(&[
     required("keys", Kind::List(&Kind::OneOf(&[Kind::Table(&ZONE_KEY), Kind::Name]))),

@@ -128,6 +128,7 @@ impl Core {
         let previous = self.cell.load_full();
         let masked = self.masked_view();
         let view = masked.as_ref().unwrap_or_else(|| self.engine.view());
+        self.registry.wall = now.wall;
         let next = build(Parts {
             generation: previous.generation + 1,
             model: &model,
@@ -175,6 +176,7 @@ impl Core {
             return;
         }
         self.next_look = now.tick + super::SECOND;
+        self.dirty |= self.cell.load().versions_are_due(now.wall);
         let services = &self.engine.view().services;
         let draining: Vec<ServiceId> =
             (0..services.len()).filter(|&i| services[i].state.is_draining()).map(ServiceId::from_index).collect();

@@ -20,6 +20,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use super::answer::{Outcome, Transport};
+use super::notify::Notifier;
 use super::wire::rcode;
 use crate::snapshot::limiter::{Kind, Verdict};
 use crate::snapshot::live::Listening;
@@ -69,6 +70,8 @@ impl DnsServer {
         let (done, reconciled) = watch::channel(snapshot.generation);
         drop(snapshot);
         let following = Arc::clone(&shared);
+        let mut notifier = Notifier::default();
+        notifier.follow(&shared.cell.load_full());
         let follower = tokio::spawn(async move {
             let shared = following;
             let mut stopped = shared.stopped.clone();
@@ -82,6 +85,7 @@ impl DnsServer {
                 }
                 let snapshot = shared.cell.load_full();
                 failed = reconcile(&shared, &mut sockets, &snapshot).await;
+                notifier.follow(&snapshot);
                 done.send_replace(snapshot.generation);
                 shared.log_fallbacks();
             }

@@ -29,6 +29,7 @@ fn zone(origin: &str, records: &[(&str, RecordType)], rrsets: Vec<Rrset>) -> Zon
             minimum: Duration::from_secs(5),
         },
         dnssec: None,
+        transfer: Default::default(),
         text: None,
         records: records.iter().map(record).collect(),
         rrsets,

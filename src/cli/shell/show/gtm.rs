@@ -134,6 +134,9 @@ pub(in super::super) fn datacenter(datacenter: &DatacenterDto, whole: bool) -> S
 pub(in super::super) fn zone(zone: &ZoneDto, whole: bool) -> String {
     let mut out = format!("{}\tTTL: {}\tSerial: {}\n", zone.name, zone.ttl, zone.serial);
     out += &format!("\tRecords: {} (Fixed) {} (Steered sets)\n", zone.static_records, zone.rrsets.len());
+    for ds in &zone.ds {
+        out += &format!("\tFor the parent: {ds}\n");
+    }
     for rrset in &zone.rrsets {
         let answers: Vec<&str> = rrset.answers.iter().map(|answer| &answer.data[..]).collect();
         let fallback = rrset.fallback.as_ref().map_or_else(String::new, |f| format!(", by on_empty: {f}"));

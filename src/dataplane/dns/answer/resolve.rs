@@ -315,7 +315,13 @@ impl<'a, 't> Resolution<'a, 't> {
     /// The SOA that a negative answer is cached by (RFC 2308).
     fn negative(&mut self, writer: &mut Writer<'_>) -> Result<(), Full> {
         let zone = self.zone;
-        writer.record(Section::Authority, &zone.origin.0, RecordType::SOA, zone.negative_ttl, &zone.soa)?;
+        writer.record(
+            Section::Authority,
+            &zone.origin.0,
+            RecordType::SOA,
+            zone.negative_ttl,
+            self.snapshot.soa(self.zone_at),
+        )?;
         self.sign_soa(writer)
     }
 

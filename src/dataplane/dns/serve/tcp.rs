@@ -12,14 +12,17 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinHandle;
 
 use super::{Entropy, Shared, seconds};
 use crate::dataplane::dns::answer::{Circumstances, Scratch, TCP_IDLE, Transport, answer_with};
+use crate::dataplane::dns::{transfer, unix_now};
 
 /// From the last answer to the end of the next query, and for taking the answers to what was read at once.
 const PATIENCE: Duration = TCP_IDLE;
+/// Zone transfers at a time.
+const TRANSFERS_MAX: usize = 8;
 const CONNECTIONS_MAX: usize = 1_000;
 /// Of one IPv4 address or one IPv6 /64.
 const CONNECTIONS_OF_A_CLIENT_MAX: usize = 100;
@@ -34,13 +37,13 @@ pub(super) struct Server {
 }
 
 /// Open connections.
-#[derive(Default)]
 pub(super) struct Clients {
     total: AtomicUsize,
     by_client: Mutex<HashMap<IpAddr, usize>>,
     changed: Notify,
     cut: Notify,
     is_cut: AtomicBool,
+    transfers: Semaphore,
 }
 
 /// One of them, counted until dropped.
@@ -117,6 +120,11 @@ async fn carry(open: &Open, mut stream: TcpStream, client: IpAddr) -> io::Result
         while let Some(end) = whole_query(&input[taken..]).filter(|_| output.len() < WRITE_AT) {
             let query = &input[taken + 2..taken + end];
             taken += end;
+            if transfer::is_request(query) {
+                send(&mut stream, &mut output).await?;
+                transfer_zone(open, &mut stream, query, client).await?;
+                continue;
+            }
             let snapshot = open.shared.cell.load();
             let (transport, entropy) = (Transport::Tcp, entropy.next());
             let circumstances = Circumstances::new(client, transport, entropy, seconds());
@@ -129,12 +137,42 @@ async fn carry(open: &Open, mut stream: TcpStream, client: IpAddr) -> io::Result
             output.extend_from_slice(&reply);
         }
         input.drain(..taken);
-        match tokio::time::timeout(PATIENCE, stream.write_all(&output)).await {
-            Ok(written) => written?,
-            Err(_) => return Err(io::Error::new(io::ErrorKind::TimedOut, "the client does not take its answers")),
-        }
-        output.clear();
+        send(&mut stream, &mut output).await?;
     }
+}
+
+/// Sends what is there and empties it.
+async fn send(stream: &mut TcpStream, output: &mut Vec<u8>) -> io::Result<()> {
+    match tokio::time::timeout(PATIENCE, stream.write_all(output)).await {
+        Ok(written) => written?,
+        Err(_) => return Err(io::Error::new(io::ErrorKind::TimedOut, "the client does not take its answers")),
+    }
+    output.clear();
+    Ok(())
+}
+
+/// Answers a request for a transfer, message by message as the client takes them.
+async fn transfer_zone(open: &Open, stream: &mut TcpStream, request: &[u8], client: IpAddr) -> io::Result<()> {
+    let snapshot = open.shared.cell.load_full();
+    let (mut message, mut output) = (Vec::new(), Vec::new());
+    let frame = |message: &[u8], output: &mut Vec<u8>| {
+        output.extend_from_slice(&(message.len() as u16).to_be_bytes());
+        output.extend_from_slice(message);
+    };
+    let clients = &open.shared.clients;
+    match transfer::begin(&snapshot, request, client, unix_now()) {
+        transfer::Reply::One(reply) => frame(&reply, &mut output),
+        transfer::Reply::Whole(mut outgoing) => {
+            // Of more at a time the last wait: each holds a snapshot.
+            let Ok(_turn) = tokio::time::timeout(PATIENCE, clients.transfers.acquire()).await else { return Ok(()) };
+            tracing::info!(%client, "a zone is transferred");
+            while outgoing.next(&mut message, unix_now()) {
+                frame(&message, &mut output);
+                send(stream, &mut output).await?;
+            }
+        }
+    }
+    send(stream, &mut output).await
 }
 
 /// The length that the prefix declares.
@@ -148,6 +186,19 @@ fn whole_query(input: &[u8]) -> Option<usize> {
 }
 
 // === impl Clients ===
+
+impl Default for Clients {
+    fn default() -> Clients {
+        Clients {
+            total: AtomicUsize::new(0),
+            by_client: Mutex::default(),
+            changed: Notify::new(),
+            cut: Notify::new(),
+            is_cut: AtomicBool::new(false),
+            transfers: Semaphore::new(TRANSFERS_MAX),
+        }
+    }
+}
 
 impl Clients {
     /// Returns once no connection is open.

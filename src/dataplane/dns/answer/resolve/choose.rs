@@ -140,6 +140,7 @@ impl<'a, 't> Resolution<'a, 't> {
         // There is one CNAME or none (checked at load; a steered one is selected alone).
         let count = if self.type_of(found) == RecordType::CNAME { count.min(1) } else { count };
         (0..count).map(move |i| match found {
+            Found::Fixed(set) if set.rtype == RecordType::SOA => self.snapshot.soa(self.zone_at),
             Found::Fixed(set) => &*set.rdata[i],
             Found::Chosen(rrset) => &*rrset.records[self.chosen[i] as usize].rdata,
             Found::Static(rrset) => &*static_data(rrset)[i].rdata,

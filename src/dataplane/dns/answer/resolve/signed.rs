@@ -5,10 +5,10 @@
 
 use super::Resolution;
 use super::choose::{Found, Lookup};
-use crate::balance::records::Source;
 use crate::dataplane::dns::unix_now;
 use crate::dataplane::dns::wire::{Full, Section, Writer};
 use crate::model::zone::RecordType;
+use crate::snapshot::contents;
 use crate::snapshot::signing::{Signable, ZoneSigner};
 use crate::snapshot::zones::{Node, NodeId, ZoneEntry};
 
@@ -44,7 +44,8 @@ impl<'a, 't> Resolution<'a, 't> {
         let zone = self.zone;
         let Some(signer) = self.signer() else { return Ok(()) };
         let what = Signable { owner: &zone.origin, rtype: RecordType::SOA, ttl: zone.soa_ttl };
-        for rrsig in signer.signatures(what, &[], std::iter::once(&zone.soa[..]), unix_now()).iter() {
+        let soa = self.snapshot.soa(self.zone_at);
+        for rrsig in signer.signatures(what, soa, std::iter::once(soa), unix_now()).iter() {
             writer.record(Section::Authority, &zone.origin.0, RecordType::RRSIG, zone.negative_ttl, rrsig)?;
         }
         Ok(())
@@ -53,14 +54,12 @@ impl<'a, 't> Resolution<'a, 't> {
     /// Tells the contents of an RRset from all others of its owner and type in this model.
     fn variant(&self, found: Found<'a>) -> Vec<u8> {
         match found {
+            Found::Fixed(set) if set.rtype == RecordType::SOA => self.snapshot.soa(self.zone_at).to_vec(),
             Found::Fixed(_) => Vec::new(),
-            Found::Static(_) => vec![1],
+            Found::Static(_) => contents::static_variant(),
             Found::Chosen(rrset) => {
-                let count = if self.type_of(found) == RecordType::CNAME { 1 } else { self.chosen.len() };
-                let mut positions = self.chosen[..count.min(self.chosen.len())].to_vec();
-                positions.sort_unstable();
-                let of_rrset = rrset.rtype.0.to_be_bytes();
-                [2].into_iter().chain(of_rrset).chain(positions.into_iter().flat_map(u32::to_be_bytes)).collect()
+                let most = if self.type_of(found) == RecordType::CNAME { 1 } else { usize::MAX };
+                contents::variant(rrset, &self.chosen[..self.chosen.len().min(most)])
             }
         }
     }
@@ -123,7 +122,7 @@ impl<'a, 't> Resolution<'a, 't> {
     ) -> Result<(), Full> {
         let zone: &'a ZoneEntry = self.zone;
         let Some(signer) = &zone.signer else { return Ok(()) };
-        let types = self.types_of(node);
+        let types = self.snapshot.types(self.zone_at, node);
         let name_of = |id: NodeId| &zone.node(id).name;
         let rdata = signer.nsec(place, types, name_of);
         let ttl = zone.negative_ttl;
@@ -136,27 +135,6 @@ impl<'a, 't> Resolution<'a, 't> {
             }
         }
         Ok(())
-    }
-
-    /// The types that the name has at this moment; at a zone cut, those that this side of it speaks for.
-    fn types_of(&mut self, node: &'a Node) -> Vec<RecordType> {
-        let mut types: Vec<RecordType> = node.fixed.iter().map(|set| set.rtype).collect();
-        let mut chosen = Vec::new();
-        for steered in &node.steered {
-            let decision = self.snapshot.decide(self.zone_at, steered.index as usize, &mut chosen);
-            match decision.source {
-                Source::Records(_) | Source::Static => types.push(decision.rtype),
-                // What fails is not denied.
-                Source::ServFail => types.push(steered.rtype),
-                Source::Nothing => {}
-            }
-        }
-        if node.is_cut() {
-            types.retain(|rtype| matches!(*rtype, RecordType::NS | RecordType::DS));
-        } else if types.contains(&RecordType::CNAME) {
-            types.retain(|rtype| *rtype == RecordType::CNAME);
-        }
-        types
     }
 
     /// The signatures of one RRset of the name as the answer to a question for RRSIG (RFC 8482 §7: not all of them).

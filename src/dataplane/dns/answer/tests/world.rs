@@ -86,6 +86,7 @@ impl World {
                 minimum: Duration::from_secs(5),
             },
             dnssec: None,
+            transfer: Default::default(),
             text: None,
             records: records(text, &origin),
             rrsets: Vec::new(),

@@ -1,0 +1,215 @@
+//! What a zone holds at this moment, steered RRsets included: for transfers, for the serial, and for the types of NSEC
+//! records.
+//!
+//! A steered RRset is what scenarios and checks leave of it, before the selection: a secondary has no turns, weights or
+//! clients to select by. A CNAME stands alone and is one record.
+//!
+//! The serial of a zone that is transferred follows its contents. It is the configured serial plus the seconds from
+//! 2026-01-01 to the last change, and one more than before where that would not be more. So it grows over flips,
+//! reloads and restarts without anything being stored, as long as the configured serial does not fall.
+
+#[cfg(test)]
+mod tests;
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+use super::Snapshot;
+use super::zones::{Node, NodeId, ZoneEntry};
+use crate::balance::records::Source;
+use crate::model::time::Wall;
+use crate::model::zone::{OnEmpty, RecordType, Rrset, Zone};
+
+/// 2026-01-01T00:00:00Z in Unix seconds.
+const EPOCH: i64 = 1_767_225_600;
+/// Of the validity of signatures: how often the serial moves although nothing has changed, so that secondaries get
+/// fresh signatures.
+const RESIGNED: u64 = 8;
+
+/// One RRset as it stands.
+#[derive(Debug)]
+pub struct Standing {
+    pub rtype: RecordType,
+    pub ttl: u32,
+    pub rdata: Vec<Arc<[u8]>>,
+    /// Tells the contents from all others of the owner and type in this model.
+    pub variant: Vec<u8>,
+    /// False: the set answers SERVFAIL; it has no records, and its type is not denied.
+    pub is_served: bool,
+}
+
+/// The version of a zone that is transferred.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Version {
+    contents: u64,
+    /// Which span of the signatures' validity it was made in; 0: the zone is not signed.
+    span: u64,
+    pub serial: u32,
+    /// RDATA of the SOA with that serial.
+    soa: Arc<[u8]>,
+}
+
+/// Stands for the steered contents of an RRset in the table of signatures.
+pub fn variant(rrset: &Rrset, positions: &[u32]) -> Vec<u8> {
+    let mut positions = positions.to_vec();
+    positions.sort_unstable();
+    let of_rrset = rrset.rtype.0.to_be_bytes();
+    [2].into_iter().chain(of_rrset).chain(positions.into_iter().flat_map(u32::to_be_bytes)).collect()
+}
+
+/// The same for `on_empty = { static = … }`.
+pub fn static_variant() -> Vec<u8> {
+    vec![1]
+}
+
+// === impl Snapshot ===
+
+impl Snapshot {
+    /// RDATA of the zone's SOA with the serial of what it holds now.
+    pub fn soa(&self, zone: usize) -> &[u8] {
+        self.versions.get(zone).and_then(Option::as_ref).map_or(&self.zones.zone(zone).soa, |version| &version.soa)
+    }
+
+    /// The serial of what the zone holds now.
+    pub fn serial(&self, zone: usize) -> u32 {
+        let version = self.versions.get(zone).and_then(Option::as_ref);
+        version.map_or(self.model.zones[zone].soa.serial, |version| version.serial)
+    }
+
+    /// The RRsets of a name, those of glue included.
+    pub fn rrsets_at(&self, zone: usize, node: &Node) -> Vec<Standing> {
+        let fixed = |set: &super::zones::FixedRrset| {
+            let is_soa = set.rtype == RecordType::SOA;
+            let rdata = if is_soa { vec![self.soa(zone).into()] } else { set.rdata.clone() };
+            let variant = if is_soa { self.soa(zone).to_vec() } else { Vec::new() };
+            Standing { rtype: set.rtype, ttl: set.ttl, rdata, variant, is_served: true }
+        };
+        let mut all: Vec<Standing> = node.fixed.iter().map(fixed).collect();
+        let mut chosen = Vec::new();
+        for steered in &node.steered {
+            let rrset = &self.model.zones[zone].rrsets[steered.index as usize];
+            let decision = self.decide(zone, steered.index as usize, &mut chosen);
+            let (rtype, ttl) = (decision.rtype, rrset.ttl);
+            let most = if rtype == RecordType::CNAME { 1 } else { usize::MAX };
+            let (rdata, variant, is_served) = match (decision.source, &rrset.on_empty) {
+                (Source::Records(_), _) => {
+                    chosen.truncate(most);
+                    let of = |&at: &u32| Arc::clone(&rrset.records[at as usize].rdata);
+                    (chosen.iter().map(of).collect(), variant(rrset, &chosen), true)
+                }
+                (Source::Static, OnEmpty::Static(data)) => {
+                    let rdata = data.iter().take(most).map(|data| Arc::clone(&data.rdata)).collect();
+                    (rdata, static_variant(), true)
+                }
+                (Source::ServFail, _) => (Vec::new(), Vec::new(), false),
+                _ => continue,
+            };
+            all.push(Standing { rtype, ttl, rdata, variant, is_served });
+        }
+        if all.iter().any(|set| set.rtype == RecordType::CNAME && set.is_served) {
+            all.retain(|set| set.rtype == RecordType::CNAME);
+        }
+        all
+    }
+
+    /// The types of a name as its NSEC lists them; at a zone cut, those that this side of it speaks for.
+    pub fn types(&self, zone: usize, node: &Node) -> Vec<RecordType> {
+        let mut types: Vec<RecordType> = self.rrsets_at(zone, node).iter().map(|set| set.rtype).collect();
+        if node.is_cut() {
+            types.retain(|rtype| matches!(*rtype, RecordType::NS | RecordType::DS));
+        }
+        types
+    }
+
+    /// Gives each zone that is transferred its version. `previous` is the snapshot before.
+    pub(super) fn set_versions(&mut self, previous: Option<&Snapshot>, wall: Wall) {
+        let model = Arc::clone(&self.model);
+        let versions = model.zones.iter().enumerate().map(|(at, zone)| {
+            zone.transfer.goes_out().then(|| {
+                let span = span(zone, wall);
+                let contents = self.fingerprint(at, span);
+                let before = previous.and_then(|previous| {
+                    let at = previous.model.zones.iter().position(|old| old.origin == zone.origin)?;
+                    previous.versions.get(at)?.as_ref()
+                });
+                Version::new(zone, self.zones.zone(at), (contents, span), before, wall)
+            })
+        });
+        self.versions = versions.collect();
+    }
+
+    /// Whether a zone is to have a new serial by the passing of time: its signatures have become older.
+    pub fn versions_are_due(&self, wall: Wall) -> bool {
+        let zones = self.model.zones.iter().zip(&self.versions);
+        zones
+            .filter_map(|(zone, version)| Some((zone, version.as_ref()?)))
+            .any(|(zone, version)| span(zone, wall) > version.span)
+    }
+
+    fn fingerprint(&self, at: usize, span: u64) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        let entry = self.zones.zone(at);
+        entry.fixed_contents.hash(&mut hasher);
+        span.hash(&mut hasher);
+        for node in entry.ids().map(|id| entry.node(id)).filter(|node| !node.steered.is_empty()) {
+            node.name.hash(&mut hasher);
+            for set in self.rrsets_at(at, node) {
+                (set.rtype, set.ttl, &set.rdata, set.is_served).hash(&mut hasher);
+            }
+        }
+        hasher.finish()
+    }
+}
+
+// === impl Version ===
+
+impl Version {
+    fn new(
+        zone: &Zone,
+        entry: &ZoneEntry,
+        (contents, span): (u64, u64),
+        before: Option<&Version>,
+        wall: Wall,
+    ) -> Version {
+        if let Some(before) = before.filter(|before| before.contents == contents) {
+            return before.clone();
+        }
+        let serial = next_serial(zone.soa.serial, before.map(|before| before.serial), wall);
+        let mut soa = entry.soa.to_vec();
+        let at = soa.len() - 20;
+        soa[at..at + 4].copy_from_slice(&serial.to_be_bytes());
+        Version { contents, span, serial, soa: soa.into() }
+    }
+}
+
+fn span(zone: &Zone, wall: Wall) -> u64 {
+    let seconds = u64::try_from(wall.0 / 1_000_000).unwrap_or(0);
+    zone.dnssec.as_ref().map_or(0, |dnssec| seconds / (dnssec.validity.as_secs() / RESIGNED).max(1))
+}
+
+fn next_serial(configured: u32, before: Option<u32>, wall: Wall) -> u32 {
+    let since = u32::try_from((wall.0 / 1_000_000 - EPOCH).max(0)).unwrap_or(0);
+    let serial = configured.wrapping_add(since);
+    match before {
+        Some(before) if !is_newer(serial, before) => before.wrapping_add(1),
+        _ => serial,
+    }
+}
+
+/// Serial arithmetic (RFC 1982): whether `a` comes after `b`.
+pub fn is_newer(a: u32, b: u32) -> bool {
+    a != b && a.wrapping_sub(b) < 1 << 31
+}
+
+/// What of a zone does not change with the state.
+pub(super) fn fixed_contents(zone: &Zone, nodes: &[Node]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    zone.soa.rdata().hash(&mut hasher);
+    for (at, node) in nodes.iter().enumerate() {
+        (&node.name, node.is_authoritative(NodeId::at(at))).hash(&mut hasher);
+        for set in &node.fixed {
+            (set.rtype, set.ttl, &set.rdata).hash(&mut hasher);
+        }
+    }
+    hasher.finish()
+}
