@@ -5,9 +5,11 @@ pub mod apply;
 pub mod clock;
 pub mod command;
 pub mod core;
+pub mod courier;
 pub mod delta;
 pub mod disk;
 pub mod journal;
+mod payload;
 pub mod reactor;
 pub mod resolve;
 pub mod save;
@@ -19,6 +21,7 @@ use tokio::sync::{broadcast, mpsc};
 
 use crate::config::Source;
 use crate::model::Model;
+use crate::model::delivery::{DeliveryBook, QueryBook};
 use crate::model::id::Name;
 use crate::model::lookup::{KnownNames, Membership};
 use crate::model::state::StateView;
@@ -66,6 +69,10 @@ pub struct World<'a> {
     pub sources: &'a [Source],
     pub snapshot: &'a Snapshot,
     pub status: &'a RunStatus,
+    /// Deliveries of triggers.
+    pub deliveries: &'a Arc<DeliveryBook>,
+    /// What the queries of guards said.
+    pub queries: &'a QueryBook,
 }
 
 #[derive(Clone, Debug, Default)]

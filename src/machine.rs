@@ -13,6 +13,7 @@ pub mod engine;
 pub mod invariant;
 pub mod members;
 pub mod names;
+pub mod outbox;
 pub mod scenario;
 pub mod service;
 pub mod vserver;

@@ -13,6 +13,7 @@
 //! - [`rules`]: traffic rules: route, edit, answer, mirror; content switching
 //! - [`scenarios`]: conditions, modes, holds, guards; what happens after a restart
 //! - [`sql`]: statements of guards and triggers against Oracle, PostgreSQL and MySQL
+//! - [`triggers`]: who is told of a transition, who is asked before one; the outbox, signatures, approvals
 //! - [`pairs`]: two data centres, their signals and their four scenarios
 //! - [`records`]: how DNS answers follow scenarios
 //! - [`dns`]: the DNS server: cookies, limits, client subnets, errors
@@ -52,4 +53,5 @@ pub mod sql;
 pub mod states;
 pub mod tls;
 pub mod transfers;
+pub mod triggers;
 pub mod words;

@@ -4,6 +4,7 @@
 pub mod balancing;
 pub mod check;
 pub mod condition;
+pub mod delivery;
 pub mod dialogue;
 pub mod dns;
 pub mod dnssec;
@@ -21,6 +22,7 @@ pub mod scenario;
 pub mod service;
 pub mod sql;
 pub mod state;
+pub mod template;
 pub mod time;
 pub mod tls;
 pub mod transfer;

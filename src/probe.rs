@@ -12,6 +12,7 @@
 //! - A **name that does not resolve** is void for a monitor, because its service is then UNKNOWN, and a failure for a
 //!   user's check or a data-centre target, where being resolvable is part of what is checked.
 
+pub mod call;
 mod connect;
 mod dialogue;
 mod dns;

@@ -54,6 +54,7 @@ mod certificate;
 mod check;
 mod connection;
 mod datacenter;
+mod delivery;
 mod monitor;
 mod out;
 mod persistence;
@@ -88,11 +89,11 @@ pub(crate) use certificate::left as certificate_left;
 pub use check::CheckDto;
 pub use connection::ConnectionDto;
 pub use datacenter::{DatacenterDto, SignalDto, SignalTargetDto, SignalsDto};
+pub use delivery::DeliveryDto;
 pub use monitor::{LbMonitorDto, MonitorBindingDto};
 pub use persistence::{ClearedDto, PersistenceDto, PersistenceSessionDto};
 pub use resolution::{AutoScaleDto, ResolutionDto, SourceDto};
 pub use rule::RuleDto;
-pub(crate) use scenario::NOT_DELIVERED;
 pub use scenario::{
     AttemptDto, DirectionsDto, GroupDto, GuardDto, ModeDetailsDto, ModeDto, ModesDto, ScenarioDto, TermDto,
     TransitionDto, TransitionGroupDto, TransitionTermDto, TransitionTriggerDto,

@@ -8,6 +8,7 @@ use super::problem::Problem;
 use crate::config::Source;
 use crate::control::{ConfigStatus, RunStatus, World};
 use crate::model::Model;
+use crate::model::delivery::{DeliveryBook, QueryBook};
 use crate::model::lookup::{KnownNames, Membership};
 use crate::model::state::StateView;
 use crate::model::time::Now;
@@ -24,6 +25,8 @@ pub(super) struct Look {
     sources: Vec<Source>,
     snapshot: Arc<Snapshot>,
     status: RunStatus,
+    deliveries: Arc<DeliveryBook>,
+    queries: QueryBook,
 }
 
 // === impl Look ===
@@ -40,6 +43,8 @@ impl Look {
             sources: &self.sources,
             snapshot: &self.snapshot,
             status: &self.status,
+            deliveries: &self.deliveries,
+            queries: &self.queries,
         }
     }
 }
@@ -60,12 +65,26 @@ impl App {
                     world.config.clone(),
                     world.sources.to_vec(),
                     world.status.clone(),
+                    (Arc::clone(world.deliveries), world.queries.clone()),
                 )
             };
-            let (now, model, view, (names, membership), config, sources, status) = self.read(look).await?;
+            let (now, model, view, (names, membership), config, sources, status, (deliveries, queries)) =
+                self.read(look).await?;
             let snapshot = self.handle().snapshot();
             if Arc::ptr_eq(&snapshot.model, &model) {
-                return Ok(Look { now, model, view, names, membership, config, sources, snapshot, status });
+                return Ok(Look {
+                    now,
+                    model,
+                    view,
+                    names,
+                    membership,
+                    config,
+                    sources,
+                    snapshot,
+                    status,
+                    deliveries,
+                    queries,
+                });
             }
         }
         Err(Problem::busy("the configuration is changing; try again"))

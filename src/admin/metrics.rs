@@ -5,6 +5,7 @@
 
 mod load;
 mod measured;
+mod outbox;
 mod tls;
 
 use std::fmt::Write as _;
@@ -52,6 +53,7 @@ fn render(look: &World<'_>) -> String {
     measured::write(look, &mut page);
     checks(look, &mut page);
     scenarios(look, &mut page);
+    outbox::write(look, &mut page);
     dns(look, &mut page);
     page.0
 }

@@ -8,6 +8,7 @@ mod config;
 mod connections;
 mod explain;
 mod explained;
+mod outbox;
 mod persistence;
 mod stats;
 mod whoami;
@@ -20,6 +21,7 @@ pub(crate) fn routes() -> Vec<Route> {
     routes.extend(audit::routes());
     routes.extend(config::routes());
     routes.extend(connections::routes());
+    routes.extend(outbox::routes());
     routes.extend(persistence::routes());
     routes.extend(stats::routes());
     routes.extend(explain::routes());

@@ -1,6 +1,7 @@
 //! What a command means for the running appliance: names become ids, what cannot be meant is refused, and what the
 //! operator should know before is said. Pure: reads the model and the view, changes nothing.
 
+mod decision;
 mod split;
 
 use std::time::Duration;
@@ -75,9 +76,16 @@ pub fn prepare(world: Against<'_>, actor: &Name, command: &Command) -> Result<Pr
             let note = if shares.is_none() { without_expiry(note, "the end of a split")? } else { note.clone() };
             split::set_split(world, vserver, shares.as_ref(), act(world.now, actor, &note)?)
         }
+        Command::DecideGuard { scenario, approve, attempt, note } => {
+            let act = act(world.now, actor, &without_expiry(note, "a decision about a guard")?)?;
+            decision::decide(world, scenario, *approve, *attempt, act)
+        }
         Command::DryRun(command) => prepare(world, actor, command),
         Command::ApplyConfig { .. } | Command::Reload | Command::Save => {
             Err(Refusal::Invalid("a change of the configuration is not an act".to_owned()))
+        }
+        Command::Replay { .. } | Command::TestTrigger { .. } => {
+            Err(Refusal::Invalid("what is done to the outbox cannot be rehearsed".to_owned()))
         }
     }
 }

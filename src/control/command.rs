@@ -49,6 +49,22 @@ pub enum Command {
         shares: Option<Shares>,
         note: Note,
     },
+    /// Lets a guard that waits for a person go on, or ends its attempt.
+    DecideGuard {
+        scenario: Name,
+        approve: bool,
+        /// The attempt that the caller looked at; `None`: the one that runs.
+        attempt: Option<u64>,
+        note: Note,
+    },
+    /// Sends a dead delivery of a trigger off again.
+    Replay {
+        delivery: u64,
+    },
+    /// Sends a delivery that is marked as a test.
+    TestTrigger {
+        trigger: Name,
+    },
     /// Judges an act and says what it would change, without doing it.
     DryRun(Box<Command>),
     /// Replaces the whole running configuration; all or nothing.
@@ -95,6 +111,8 @@ pub struct Done {
     pub changes: Vec<String>,
     /// `Disable` with `wait`: still draining when the wait ended.
     pub still_draining: Vec<String>,
+    /// `Replay`, `TestTrigger`: the delivery.
+    pub delivery: Option<u64>,
 }
 
 /// A valid request that we decline, or one that names nothing.

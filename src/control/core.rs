@@ -12,6 +12,7 @@
 //! | states of services and vservers | at once |
 //! | a commit of a scenario | when it is durable; an activation after 2 s anyway, with the alert `not_durable` |
 //! | an act of a person | its intent is durable *before* the engine sees it ([`acts`]); answered when its effects are |
+//! | a delivery of a trigger | written with its commit; sent when that is durable ([`outbox`]) |
 //! | a change of the configuration | at once; answered when it is journalled (it is state only once saved to FILE) |
 
 mod acts;
@@ -22,6 +23,7 @@ mod guard;
 mod left;
 mod log;
 mod names;
+mod outbox;
 mod probing;
 mod publish;
 mod saving;
@@ -39,15 +41,19 @@ use std::time::Duration;
 use tokio::sync::{broadcast, oneshot};
 
 use super::command::{Done, Refusal};
+use super::courier::{Errand, Returned};
 use super::disk::{Report, ToDisk};
+use super::payload::ConfigTree;
 use super::store::{Batch, Found};
 use super::{ConfigStatus, Event, Request, RunStatus, World};
 use crate::config::{Files, Loaded, Problem, Source};
 use crate::machine::members::Members;
 use crate::machine::names::Names;
+use crate::machine::outbox::Outbox;
 use crate::machine::{Effect, Engine, Input as Step};
 use crate::model::Model;
 use crate::model::check::{Check, Probe};
+use crate::model::delivery::QueryBook;
 use crate::model::event::Observation;
 use crate::model::id::Name;
 use crate::model::lookup::Question;
@@ -95,6 +101,7 @@ pub enum Input {
     Disk(Report),
     Config(ConfigOutcome),
     Lookups(Lookups),
+    Returned(Returned),
     Wake,
 }
 
@@ -119,6 +126,8 @@ pub enum Output {
     Ask(Vec<Question>),
     /// Who is asked from now on; none: whom the system asks.
     NameServers(Vec<SocketAddr>),
+    /// Carry this out beside the reactor and feed what comes of it.
+    Errand(Errand),
     /// The last order is durable, or never will be: end.
     Stopped,
 }
@@ -177,6 +186,12 @@ pub struct Core {
     lost_entries: u64,
     acts: acts::Acts,
     reads: Vec<Read>,
+
+    outbox: Outbox,
+    /// For payloads; made when the first one needs it.
+    config_tree: Option<Arc<ConfigTree>>,
+    queries: QueryBook,
+    guards: guard::Guards,
 
     next_look: Tick,
     next_cut: Tick,
@@ -240,6 +255,10 @@ impl Core {
             lost_entries: 0,
             acts: acts::Acts::new(&found.intents),
             reads: Vec::new(),
+            outbox: Outbox::restore(now, found.deliveries.clone()),
+            config_tree: None,
+            queries: QueryBook::default(),
+            guards: guard::Guards::default(),
             next_look: now.tick + SECOND,
             next_cut: now.tick,
             stopping: None,
@@ -270,6 +289,7 @@ impl Core {
             Input::Disk(report) => self.reported(now, report),
             Input::Config(outcome) => self.config_outcome(now, outcome),
             Input::Lookups(lookups) => self.looked_up(now, lookups),
+            Input::Returned(returned) => self.returned(now, returned),
             Input::Wake => {
                 self.step(now, Step::Wake);
                 self.look_at_drains(now);
@@ -281,6 +301,7 @@ impl Core {
     pub fn settle(&mut self, now: Now) {
         self.look_at_names(now);
         self.decide_readiness(now);
+        self.look_at_outbox(now);
         self.seal(now);
         self.release_overdue(now);
         self.publish_if_due(now);
@@ -307,7 +328,7 @@ impl Core {
         let engine = self.engine.wake_at();
         let ready = (!self.status.ready).then_some(self.started + STARTUP_WAIT);
         let names = [self.names.wake_at(), self.members.wake_at()];
-        let others = [engine, ready, self.next_hold_end(now), self.acts.next_deadline()];
+        let others = [engine, ready, self.next_hold_end(now), self.acts.next_deadline(), self.outbox.wake_at()];
         for tick in others.into_iter().chain(names).flatten() {
             at = at.min(tick);
         }
@@ -327,6 +348,8 @@ impl Core {
             sources: &self.sources,
             snapshot: &snapshot,
             status: &self.status,
+            deliveries: self.outbox.book(),
+            queries: &self.queries,
         });
     }
 

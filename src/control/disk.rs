@@ -22,6 +22,7 @@ pub(super) const WAITING_ENTRIES_MOST: usize = 50_000;
 /// Between two tries of what could not be written.
 const RETRY: Duration = Duration::from_secs(1);
 
+#[allow(clippy::large_enum_variant, reason = "nearly all of them are orders")]
 #[derive(Debug)]
 pub enum ToDisk {
     Write(Order),

@@ -11,6 +11,7 @@ use tokio::sync::{broadcast, mpsc, watch};
 
 use super::clock::Clock;
 use super::core::{Answer, ConfigOutcome, Core, FileAccess, Input, Lookups, Output, Setup};
+use super::courier::{Courier, Returned};
 use super::disk::{Disk, Report};
 use super::resolve::Resolver;
 use super::store::{Found, Store};
@@ -28,6 +29,8 @@ const REQUESTS_MOST: usize = 1_024;
 const SAMPLES_MOST: usize = 4_096;
 /// Hints of the data plane that may wait; beyond it they are lost, which is what hints are for.
 const OBSERVATIONS_MOST: usize = 4_096;
+/// Outcomes of errands that may wait; beyond it the courier does.
+const RETURNED_MOST: usize = 256;
 /// Reports of the disk that may wait; beyond it the disk does.
 const REPORTS_MOST: usize = 64;
 /// Events that a slow listener may be behind.
@@ -71,6 +74,7 @@ struct Inputs {
     reports: mpsc::Receiver<Report>,
     configs: mpsc::Receiver<ConfigOutcome>,
     lookups: mpsc::Receiver<Lookups>,
+    returned: mpsc::Receiver<Returned>,
 }
 
 /// What the loop acts on.
@@ -80,6 +84,7 @@ struct Shell {
     runner: Runner,
     disk: Disk,
     resolver: Resolver,
+    courier: Courier,
     configs: mpsc::Sender<ConfigOutcome>,
 }
 
@@ -96,6 +101,7 @@ impl Reactor {
         let (report, report_queue) = mpsc::channel(REPORTS_MOST);
         let (configs, config_queue) = mpsc::channel(1);
         let (lookups, lookup_queue) = mpsc::channel(16);
+        let (returned, returned_queue) = mpsc::channel(RETURNED_MOST);
         let events = broadcast::Sender::<Arc<Event>>::new(EVENTS_MOST);
         let journal = store.reader();
 
@@ -107,9 +113,11 @@ impl Reactor {
         let disk = Disk::start(store, move |what| {
             let _ = report.blocking_send(what);
         })?;
+        let courier = Courier::start(surroundings.clone(), clock, returned)?;
         let runner = Runner::start_in(surroundings, samples, probes)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().thread_name("bascule-work").build()?;
-        let shell = Shell { clock, cell: Arc::clone(&cell), runner, disk, resolver: Resolver::new(lookups), configs };
+        let resolver = Resolver::new(lookups);
+        let shell = Shell { clock, cell: Arc::clone(&cell), runner, disk, resolver, courier, configs };
         let inputs = Inputs {
             requests: request_queue,
             samples: sample_queue,
@@ -117,6 +125,7 @@ impl Reactor {
             reports: report_queue,
             configs: config_queue,
             lookups: lookup_queue,
+            returned: returned_queue,
         };
         let (end, ended) = watch::channel(false);
         let thread = std::thread::Builder::new().name("bascule-reactor".to_owned()).spawn(move || {
@@ -197,6 +206,7 @@ impl Inputs {
             Some(observation) = self.observations.recv() => Input::Observed(observation),
             Some(outcome) = self.configs.recv() => Input::Config(outcome),
             Some(lookups) = self.lookups.recv() => Input::Lookups(lookups),
+            Some(returned) = self.returned.recv() => Input::Returned(returned),
             () = tokio::time::sleep_until(wake.into()) => Input::Wake,
         }
     }
@@ -215,6 +225,7 @@ impl Inputs {
         some(|| self.observations.try_recv().ok(), |v| take(Input::Observed(v)));
         some(|| self.samples.try_recv().ok(), |v| take(Input::Sampled(v)));
         some(|| self.lookups.try_recv().ok(), |v| take(Input::Lookups(v)));
+        some(|| self.returned.try_recv().ok(), |v| take(Input::Returned(v)));
         some(|| self.configs.try_recv().ok(), |v| take(Input::Config(v)));
         some(|| self.requests.try_recv().ok(), |v| take(Input::Request(v)));
     }
@@ -245,6 +256,7 @@ impl Shell {
             }
             Output::Ask(questions) => self.resolver.ask(questions),
             Output::NameServers(servers) => self.resolver.set_name_servers(servers),
+            Output::Errand(errand) => self.courier.send(errand),
             Output::Stopped => {}
         }
     }

@@ -1,13 +1,15 @@
-//! Durable state: scenarios, overrides, the journal, and intents (acts that are on their way).
+//! Durable state: scenarios, overrides, the journal, the outbox (deliveries of triggers), and intents (acts that are on
+//! their way).
 //!
 //! Why one small trait: the rules of durability (what is written together, what waits for the disk) live in
 //! [`core`](super::core) and must not depend on what the disk is. [`Sqlite`] is one file that operators can read with
 //! `sqlite3`; [`Memory`] is the same without a disk, for `--ephemeral` and for tests.
 //!
-//! A [`Batch`] is written whole or not at all. What belongs together (a commit of a scenario, its saved state and its
-//! journal entry) is in one batch, so a `kill -9` between two writes cannot tear it. The store numbers and chains the
+//! A [`Batch`] is written whole or not at all. What belongs together (a commit of a scenario, its saved state, its
+//! journal entry and the deliveries of its triggers) is in one batch, so a `kill -9` between two writes cannot tear it. The store numbers and chains the
 //! journal entries itself: a batch that could not be written leaves no gap.
 
+mod deliveries;
 mod lock;
 mod memory;
 mod reader;
@@ -19,6 +21,8 @@ use std::sync::Arc;
 
 use super::journal::chain::{Entry, Verified};
 use super::journal::{JournalEntry, JournalQuery};
+use crate::machine::outbox;
+use crate::model::delivery::Delivery;
 use crate::model::id::Name;
 use crate::model::lookup::{Answer, Question};
 use crate::model::state::{Override, OverrideKey, Saved, SavedScenario};
@@ -64,6 +68,8 @@ pub struct Batch {
     pub intents: Vec<Intent>,
     /// Intents that were carried out, or given up.
     pub settled: Vec<u64>,
+    /// What the outbox has to keep or to forget.
+    pub deliveries: Vec<outbox::Row>,
     /// The last answer of every name of a server, whole.
     pub answers: Option<serde_json::Value>,
     /// From now on a start is a restart: traffic has been answered from this state.
@@ -99,6 +105,8 @@ pub struct Found {
     pub saved: Saved,
     /// In the order they were made.
     pub intents: Vec<Intent>,
+    /// The outbox, by id.
+    pub deliveries: Vec<Delivery>,
     /// The last answers to names of servers, and when they came.
     pub answers: Vec<(Question, Answer, Wall)>,
     /// A former process has served from this state: this start is a restart.
@@ -133,6 +141,7 @@ impl Batch {
             && self.overrides.is_empty()
             && self.intents.is_empty()
             && self.settled.is_empty()
+            && self.deliveries.is_empty()
             && self.answers.is_none()
             && !self.served
     }

@@ -171,6 +171,7 @@ impl ScenarioMachine {
         self.forced = saved.forced;
         self.automatic = saved.automatic_commits.iter().copied().collect();
         self.last_transition.clone_from(&saved.last_transition);
+        self.attempts = saved.attempts;
         let out = Direction::out_of(self.active);
         for group in &mut self.directions[out.index()].groups {
             group.armed = !saved.disarmed.contains(&group.name);
@@ -194,6 +195,7 @@ impl ScenarioMachine {
             automatic_commits: self.automatic.iter().copied().collect(),
             definition: self.definition,
             last_transition: self.last_transition.clone(),
+            attempts: self.attempts,
             archived: false,
         }
     }

@@ -92,3 +92,17 @@
 //! | time windows in the two nights on which the clock jumps | hours are what the clock on the wall shows: a window that it never shows does not open, one that it shows twice is open twice as long without a break ([`window`](crate::machine::window) has the table) |
 //! | a window over midnight | belongs to the day on which it begins, as do weekday and holiday |
 //! | DNS queries of type ANY | answered with one RRset, the CNAME or else the one of the lowest type number (RFC 8482) |
+//!
+//! ## Triggers and guards
+//!
+//! | question | what happens here |
+//! |---|---|
+//! | a commit that is published before it is on disk | its triggers wait for the disk: sent before, a crash could give their seq, and with it their key, to another commit |
+//! | which definition a delivery follows | the one of the configuration at each attempt, so that a wrong address can be mended while it waits; the payload is of the commit |
+//! | `drill` in a payload | a forced transition whose reason begins with the word `drill` or `test`; nothing else tells a drill from a failover |
+//! | what the circuit breaker counts | no answer, 429 and 5xx; another unexpected answer is one of a receiver that lives |
+//! | a trigger that the configuration no longer has | its deliveries are dead at once, and can be replayed when it is back |
+//! | too much waits | the oldest is given up: what is newer says more about now |
+//! | a query that is answered 5xx, 408, 429 or a redirect | cannot tell: somebody between may have answered |
+//! | decisions about a guard | only of the attempt that runs; refusing needs no `approve` in the guard |
+//! | characters of a key that HTTP cannot carry | percent-encoded, as are `:` and `%` inside its parts |

@@ -43,8 +43,8 @@
 //!
 //! | asked for | what happens |
 //! |---|---|
-//! | triggers | accepted; a fired trigger is journalled and shown as `not_delivered`, and nothing is made up later |
-//! | guards that run a query or ask a person | accepted; they *cannot tell*, so `on_timeout` decides at the deadline |
+//! | triggers of an SQL type | accepted; each attempt fails and says so, and the delivery ends among the dead |
+//! | queries of an SQL type in a guard | accepted; they *cannot tell*, so `on_timeout` decides at the deadline |
 //! | checks by a command line (`type = "USER"` runs a script); calendars of time windows (`cron`, `ics`) | refused at load |
 //! | the peer link between sites | `peer` and `peers` are refused at load; what another site would report is unknown |
 //!
@@ -53,7 +53,7 @@
 //! | asked for | what happens |
 //! |---|---|
 //! | configuration object by object: POST, PATCH and DELETE of the REST interface, `add`, `set`, `bind` of the shell | 501, or a sentence and exit status 1; `bascule apply` and PUT /api/v1/config replace the whole |
-//! | outbox, approvals, history, timeline in the REST interface; NITRO; the dashboard | 501 with a sentence |
+//! | history, timeline in the REST interface; NITRO; the dashboard | 501 with a sentence |
 //! | `dry_run` of an act other than moving a split | 501, and nothing is done; POST /api/v1/config/diff compares a configuration |
 //! | import of ns.conf; API tokens; `explain dns --at`, and `at` in the REST interface | a sentence and exit status 1; 501 |
 //! | TLS on the management port; sessions and cookies | refused at load; 501. HTTP Basic is there: keep it on loopback, or behind a proxy that ends TLS |

@@ -24,8 +24,9 @@
 //! | `scenarios` | state, number, evidence and last transition of every scenario |
 //! | `overrides` | what people have set |
 //! | `intents` | acts that are promised and not yet carried out |
+//! | `outbox` | deliveries of triggers: what waits, what was given up, what was delivered last |
 //! | `journal` | what happened, append-only, each entry with the hash of the one before |
-//! | `meta` | the schema number: a newer one than the program knows is refused with a sentence |
+//! | `meta` | the schema number: a newer one than the program knows is refused with a sentence, an older one is brought forward |
 //!
 //! A commit of a scenario and every act of a person are on disk before they are published or answered. States of
 //! services and vservers never wait for the disk. If the disk does not answer within two seconds, an activation is

@@ -95,6 +95,12 @@ pub enum AdminIntent {
         service: ServiceId,
         up: Option<bool>,
     },
+    /// A person lets the attempt of a guard go on, or ends it.
+    DecideGuard {
+        scenario: ScenarioId,
+        attempt: u64,
+        approve: bool,
+    },
     /// Shares in the order of the vserver's groups; `None`: those of the configuration again.
     SetSplit {
         vserver: VserverId,
@@ -152,6 +158,24 @@ pub enum Record {
     Warning { object: ObjectRef, text: Name },
     /// Passive health keeps new clients from a service. `times`: 1 for the first in a row.
     Ejected { service: Name, cause: Failures, until: Wall, times: u32 },
+    /// An attempt of a trigger ended, or its delivery was given up.
+    Delivery(Arc<DeliveryRecord>),
+}
+
+/// How a delivery of a trigger goes, as journal and events tell it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeliveryRecord {
+    pub id: u64,
+    pub key: Name,
+    pub trigger: Name,
+    /// Empty for a test.
+    pub scenario: Name,
+    pub seq: u64,
+    pub direction: Direction,
+    /// `retrying`, `delivered` or `dead`.
+    pub status: Name,
+    pub attempts: u32,
+    pub error: Option<Name>,
 }
 
 /// What an act changed.
@@ -169,6 +193,11 @@ pub enum Change {
     },
     Switch(bool),
     Forced(Option<bool>),
+    /// Of the attempt of a guard.
+    Decided {
+        attempt: u64,
+        approve: bool,
+    },
     /// `None`: as the configuration has it.
     Split(Option<Shares>),
 }
@@ -238,7 +267,7 @@ pub struct GuardOutcome {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TransitionTrigger {
     pub name: Name,
-    /// `not_delivered` (not in this build) or `suppressed` (by the gate).
+    /// `pending` (it goes off) or `suppressed` (by the gate).
     pub status: Name,
 }
 
@@ -267,6 +296,8 @@ impl fmt::Display for Change {
             Change::Forced(Some(true)) => f.write_str("forced up"),
             Change::Forced(Some(false)) => f.write_str("forced down"),
             Change::Forced(None) => f.write_str("no longer forced"),
+            Change::Decided { attempt, approve: true } => write!(f, "attempt {attempt} of the guard approved"),
+            Change::Decided { attempt, approve: false } => write!(f, "attempt {attempt} of the guard refused"),
             Change::Split(None) => f.write_str("split as configured"),
             Change::Split(Some(shares)) => write!(f, "split {}", shares_text(shares.iter().map(|(g, s)| (g, *s)))),
         }
@@ -358,32 +389,4 @@ impl Verdict {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_act_reads_as_a_person_would_say_it() {
-        let at = Wall(1_795_995_017_000_000);
-        let modes = Change::Modes { activate: Some(Mode::Auto), deactivate: Some(Mode::On), override_guard: true };
-        let said = [
-            Change::Disabled { deadline: None, graceful: false },
-            Change::Disabled { deadline: None, graceful: true },
-            Change::Disabled { deadline: Some(at), graceful: false },
-            Change::Disabled { deadline: Some(at), graceful: true },
-            modes,
-            Change::Forced(None),
-        ]
-        .map(|change| change.to_string());
-        assert_eq!(
-            said,
-            [
-                "disabled",
-                "disabled gracefully",
-                "disabled, out at 2026-11-29T23:30:17.000Z",
-                "disabled gracefully, out at 2026-11-29T23:30:17.000Z at the latest",
-                "activate auto, deactivate on, past the guard",
-                "no longer forced",
-            ]
-        );
-    }
-}
+mod tests;

@@ -92,7 +92,7 @@ pub struct Oscillation {
     pub within: Duration,
 }
 
-/// Acts on a transition. Delivery is not in this build: a fired trigger is recorded as `not_delivered`.
+/// Acts on a transition. How its deliveries go: [`delivery`](super::delivery).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trigger {
     pub name: Name,
@@ -310,6 +310,26 @@ impl Mode {
 
     pub fn parse(word: &str) -> Option<Mode> {
         [Mode::Auto, Mode::On, Mode::Off].into_iter().find(|m| m.word() == word)
+    }
+}
+
+// === impl Trigger ===
+
+impl Trigger {
+    /// What a trigger's circuit breaker stands for: scheme, host and port, or the database.
+    pub fn endpoint(&self) -> Name {
+        match &self.kind {
+            TriggerKind::Http { uri, .. } => {
+                let scheme = uri.find("://").map_or(0, |at| at + 3);
+                let end = uri[scheme..].find(['/', '?', '#']).map_or(uri.len(), |at| scheme + at);
+                let start = uri[scheme..end].rfind('@').map_or(scheme, |at| scheme + at + 1);
+                format!("{}{}", &uri[..scheme], &uri[start..end]).to_ascii_lowercase().into()
+            }
+            TriggerKind::Sql { database, .. } => {
+                let host = database.dsn.rsplit('@').next().unwrap_or_default();
+                format!("{} {host}", database.kind).into()
+            }
+        }
     }
 }
 

@@ -221,6 +221,8 @@ pub struct SavedScenario {
     /// Fingerprint of the definition that it ran under.
     pub definition: u64,
     pub last_transition: Option<Arc<Transition>>,
+    /// The number of the last attempt of a guard that asks a person; later ones are higher, also after a restart.
+    pub attempts: u64,
     /// Kept for a scenario that the configuration no longer has.
     pub archived: bool,
 }

@@ -57,7 +57,7 @@ fn server_name(host: &Host, tls: &TlsProbe) -> Result<ServerName<'static>, Miss>
 }
 
 /// Verifies against the system's roots, which are read once for the life of the process.
-fn verifying() -> Result<Arc<ClientConfig>, Miss> {
+pub(super) fn verifying() -> Result<Arc<ClientConfig>, Miss> {
     static CONFIG: OnceLock<Option<Arc<ClientConfig>>> = OnceLock::new();
     let config = CONFIG.get_or_init(|| {
         let mut roots = RootCertStore::empty();

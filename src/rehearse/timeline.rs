@@ -55,6 +55,8 @@ fn record_words(record: &Record, model: &Model) -> Option<String> {
             format!("scenario {scenario} {direction} {outcome}: {detail} (attempt {attempt} of its guard)")
         }
         Record::Ejected { service, cause, until, .. } => format!("service {service}: ejected until {until}, {cause}"),
+        // Nothing is sent in a rehearsal.
+        Record::Delivery(_) => return None,
         Record::Warning { object, text } => format!("warning: {}: {text}", shown(object)),
     })
 }

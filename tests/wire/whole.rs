@@ -20,6 +20,8 @@ mod members;
 mod monitors;
 #[path = "whole/operating.rs"]
 mod operating;
+#[path = "whole/outbox.rs"]
+mod outbox;
 #[path = "whole/steady.rs"]
 mod steady;
 #[path = "whole/used_up.rs"]

@@ -2,6 +2,7 @@
 
 use super::{NoteDto, text, wall_of};
 use crate::control::World;
+use crate::model::delivery::DeliveryBook;
 use crate::model::event::{Transition, TransitionGroup};
 use crate::model::id::{Kind, ScenarioId};
 use crate::model::scenario::Direction;
@@ -150,9 +151,10 @@ dto! {
     /// How a trigger of a transition went.
     pub struct TransitionTriggerDto {
         pub name: String,
-        /// `not_delivered` (delivery is not in this build) or `suppressed` (by the gate).
+        /// `pending`, `delivered`, `dead` (given up, see `/outbox`) or `suppressed` (by the gate).
         pub status: String,
         pub attempts: u32,
+        /// What the last attempt got instead of the expected answer.
         pub last_error: Option<String>,
     }
 
@@ -173,9 +175,6 @@ dto! {
         pub since: String,
     }
 }
-
-/// Why a fired trigger was not delivered.
-pub(crate) const NOT_DELIVERED: &str = "delivery is not in this build";
 
 // === impl ScenarioDto ===
 
@@ -210,7 +209,7 @@ impl ScenarioDto {
                 deadline: wall_of(world, a.deadline).to_string(),
                 detail: text(&a.detail),
             }),
-            last_transition: view.last_transition.as_deref().map(TransitionDto::of),
+            last_transition: view.last_transition.as_deref().map(|t| TransitionDto::of(t, world.deliveries)),
             pair: scenario.pair.map(|at| text(&world.model.pairs[at as usize].name)),
         }
     }
@@ -280,7 +279,8 @@ impl ModeDto {
 // === impl TransitionDto ===
 
 impl TransitionDto {
-    pub fn of(transition: &Transition) -> TransitionDto {
+    /// With how its deliveries go, as far as they are kept.
+    pub fn of(transition: &Transition, deliveries: &DeliveryBook) -> TransitionDto {
         TransitionDto {
             scenario: text(&transition.scenario),
             seq: transition.seq,
@@ -300,11 +300,15 @@ impl TransitionDto {
             triggers: transition
                 .triggers
                 .iter()
-                .map(|t| TransitionTriggerDto {
-                    name: text(&t.name),
-                    status: text(&t.status),
-                    attempts: 0,
-                    last_error: (&*t.status == "not_delivered").then(|| NOT_DELIVERED.into()),
+                .map(|t| {
+                    let of = (&*transition.scenario, transition.seq, transition.direction);
+                    let delivery = deliveries.of_commit(of.0, of.1, of.2, &t.name);
+                    TransitionTriggerDto {
+                        name: text(&t.name),
+                        status: text(delivery.map_or(&*t.status, |d| d.status.word())),
+                        attempts: delivery.map_or(0, |d| d.attempts),
+                        last_error: delivery.and_then(|d| d.last_error.as_deref().map(text)),
+                    }
                 })
                 .collect(),
             groups: transition.groups.iter().map(TransitionGroupDto::of).collect(),

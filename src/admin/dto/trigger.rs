@@ -1,4 +1,4 @@
-//! Triggers and queries: definitions. Neither is carried out in this build, and each says so.
+//! Triggers and queries: definitions, and how they went since the start of the process.
 
 use super::text;
 use crate::config::units::format_duration;
@@ -21,8 +21,25 @@ dto! {
         pub used_by: Vec<String>,
         /// Whether this build delivers it.
         pub available: bool,
-        /// What happens when it fires.
-        pub note: String,
+        /// Why not.
+        pub note: Option<String>,
+        /// The circuit breaker of its endpoint: `closed`, `open` or `half open`.
+        pub breaker: String,
+        /// When an open one lets the next attempt go.
+        pub breaker_until: Option<String>,
+        /// Deliveries that wait.
+        pub pending: u64,
+        /// Commits that sent it off.
+        pub fired: u64,
+        /// Commits whose gate held it back.
+        pub suppressed: u64,
+        pub delivered: u64,
+        /// Attempts without the expected answer.
+        pub failed_attempts: u64,
+        /// Deliveries that were given up.
+        pub dead: u64,
+        /// What the newest of its failed deliveries got.
+        pub last_error: Option<String>,
     }
 
     /// What a guard asks.
@@ -39,8 +56,18 @@ dto! {
         pub used_by: Vec<String>,
         /// Whether this build can ask it.
         pub available: bool,
-        /// What happens when a guard asks it.
-        pub note: String,
+        /// Why not.
+        pub note: Option<String>,
+        /// Tries that passed.
+        pub passed: u64,
+        /// Tries that refused.
+        pub refused: u64,
+        /// Tries that could not tell.
+        pub undecided: u64,
+        /// When it was last asked.
+        pub last_at: Option<String>,
+        /// What it said.
+        pub last: Option<String>,
     }
 }
 
@@ -49,6 +76,16 @@ dto! {
 impl TriggerDto {
     pub fn of(world: &World<'_>, id: TriggerId) -> TriggerDto {
         let trigger = &world.model.triggers[id.index()];
+        let book = world.deliveries;
+        let kept = || book.deliveries.values().filter(|d| d.trigger == trigger.name);
+        let counts = book.counts.get(&trigger.name).copied().unwrap_or_default();
+        let breaker = book.breakers.get(&trigger.endpoint());
+        let absent = match &trigger.kind {
+            TriggerKind::Http { .. } => None,
+            TriggerKind::Sql { database, .. } => {
+                Some(format!("triggers of type {} are not in this build: each attempt fails", database.kind))
+            }
+        };
         let (kind, endpoint) = match &trigger.kind {
             TriggerKind::Http { uri, .. } => ("HTTP".to_owned(), without_credentials(uri)),
             TriggerKind::Sql { database, .. } => (text(&database.kind), without_credentials(&database.dsn)),
@@ -60,8 +97,17 @@ impl TriggerDto {
             timeout: format_duration(trigger.timeout),
             attempts: trigger.retry.attempts,
             used_by: users(world, |rules| rules.triggers.contains(&id)),
-            available: false,
-            note: "delivery is not in this build: a trigger that fires is recorded as not_delivered".into(),
+            available: absent.is_none(),
+            note: absent,
+            breaker: breaker.map_or_else(|| "closed".into(), |b| text(b.word)),
+            breaker_until: breaker.and_then(|b| b.until.map(|until| until.to_string())),
+            pending: kept().filter(|d| d.is_pending()).count() as u64,
+            fired: counts.fired,
+            suppressed: counts.suppressed,
+            delivered: counts.delivered,
+            failed_attempts: counts.failed_attempts,
+            dead: counts.dead,
+            last_error: kept().rev().find_map(|d| d.last_error.as_deref().map(text)),
         }
     }
 }
@@ -71,6 +117,14 @@ impl TriggerDto {
 impl QueryDto {
     pub fn of(world: &World<'_>, id: QueryId) -> QueryDto {
         let query = &world.model.queries[id.index()];
+        let counts = world.queries.get(&query.name).cloned().unwrap_or_default();
+        let absent = match &query.kind {
+            QueryKind::Http { .. } => None,
+            QueryKind::Sql { database, .. } => Some(format!(
+                "queries of type {} are not in this build: a guard that asks one cannot tell, and its on_timeout decides",
+                database.kind
+            )),
+        };
         let (kind, endpoint) = match &query.kind {
             QueryKind::Sql { database, .. } => (text(&database.kind), without_credentials(&database.dsn)),
             QueryKind::Http { uri, .. } => ("HTTP".to_owned(), without_credentials(uri)),
@@ -85,8 +139,13 @@ impl QueryDto {
                 let steps = rules.guard.iter().flat_map(|g| &g.run);
                 steps.into_iter().any(|s| matches!(s, GuardStep::Query(q) if *q == id))
             }),
-            available: false,
-            note: "queries are not in this build: a guard that asks one cannot tell, and its on_timeout decides".into(),
+            available: absent.is_none(),
+            note: absent,
+            passed: counts.passed,
+            refused: counts.refused,
+            undecided: counts.undecided,
+            last_at: counts.last.as_ref().map(|(at, _)| at.to_string()),
+            last: counts.last.as_ref().map(|(_, said)| text(said)),
         }
     }
 }

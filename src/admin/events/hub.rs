@@ -150,6 +150,7 @@ fn render(world: &World<'_>, event: &Event) -> Sent {
         }
         None => match &*event.record {
             Record::Board(board) => ("board", board.row.to_string(), None),
+            Record::Delivery(d) => ("trigger", d.trigger.to_string(), None),
             _ => ("board", String::new(), None),
         },
     };
@@ -205,6 +206,15 @@ fn describe(record: &Record) -> (Option<ObjectRef>, Value) {
             });
             (Some(ObjectRef::new(Kind::Service, service.clone())), what)
         }
+        Record::Delivery(d) => {
+            let what = json!({
+                "type": "delivery", "delivery": d.id, "trigger": &*d.trigger, "seq": d.seq,
+                "direction": d.direction.word(), "status": &*d.status, "attempts": d.attempts,
+                "last_error": d.error.as_deref(),
+            });
+            let of = !d.scenario.is_empty();
+            (of.then(|| ObjectRef::new(Kind::Scenario, d.scenario.clone())), what)
+        }
         Record::Warning { object, text } => (Some(object.clone()), json!({ "type": "warning", "text": &**text })),
     }
 }
@@ -217,6 +227,7 @@ fn change_word(change: &Change) -> &'static str {
         Change::Switch(_) => "switch",
         Change::Forced(_) => "forced",
         Change::Split(_) => "split",
+        Change::Decided { .. } => "decided",
     }
 }
 

@@ -31,10 +31,6 @@ pub(crate) fn routes() -> Vec<Route> {
         routes.push(Route::not_in_this_build(Method::DELETE, one, BY_OBJECT));
     }
     for (method, path, what) in [
-        (Method::POST, "/api/v1/scenarios/{name}/guard", "approval of a guard by a person"),
-        (Method::GET, "/api/v1/outbox", "the outbox: triggers are not delivered"),
-        (Method::POST, "/api/v1/outbox/{id}/replay", "the outbox: triggers are not delivered"),
-        (Method::POST, "/api/v1/triggers/{name}/test", "delivery of triggers"),
         (Method::GET, "/api/v1/history", "history of metrics"),
         (Method::GET, "/api/v1/timeline", "the timeline of incidents"),
         (Method::GET, "/api/v1/datacenter-pairs", "the list of data-centre pairs; their scenarios are in /scenarios"),

@@ -213,7 +213,12 @@ fn force(path: &str, kind: Kind, summary: &str) -> Route {
 }
 
 /// Carries a command out and answers the object as it stands afterwards.
-async fn act(app: &App, caller: Caller, object: ObjectRef, command: Command) -> Result<Json<Value>, Problem> {
+pub(super) async fn act(
+    app: &App,
+    caller: Caller,
+    object: ObjectRef,
+    command: Command,
+) -> Result<Json<Value>, Problem> {
     let wait = match &command {
         Command::Disable { wait, .. } => wait.unwrap_or_default(),
         _ => Duration::ZERO,

@@ -1,5 +1,6 @@
 //! The journal, and the transitions of a scenario out of it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::Json;
@@ -9,7 +10,7 @@ use serde_json::Value;
 use super::super::App;
 use super::super::auth::{Access, Caller, authorize};
 use super::super::body::{Field, FieldKind, Params, field};
-use super::super::dto::{Items, JournalEntryDto, NOT_DELIVERED, TransitionDto};
+use super::super::dto::{Items, JournalEntryDto, TransitionDto};
 use super::super::problem::Problem;
 use super::super::route::{Route, Segments};
 use crate::control::{JournalEntry, JournalQuery};
@@ -84,19 +85,51 @@ async fn transitions(State(app): State<App>, names: Segments, params: Params) ->
     })?;
     let query =
         JournalQuery { scenario: Some(names.first().into()), kind: Some("transition".into()), ..span(&params, now)? };
+    let deliveries = JournalQuery {
+        scenario: query.scenario.clone(),
+        kind: Some("delivery".into()),
+        since: query.since,
+        limit: Some(10_000),
+        newest_first: true,
+        ..JournalQuery::default()
+    };
     let entries = app.handle().journal(query).await?;
-    Ok(Json(Items { items: entries.into_iter().map(transition).collect() }))
+    let deliveries = Outcomes::of(&app.handle().journal(deliveries).await?);
+    Ok(Json(Items { items: entries.into_iter().map(|entry| transition(entry, &deliveries)).collect() }))
 }
 
-/// A transition as the journal keeps it, with the entry's number and hash.
-fn transition(entry: JournalEntry) -> Value {
+/// How deliveries went last, by the seq of the commit and the trigger (the newest 10 000 attempts).
+struct Outcomes(BTreeMap<(u64, String), Value>);
+
+impl Outcomes {
+    /// `entries`: newest first.
+    fn of(entries: &[JournalEntry]) -> Outcomes {
+        let mut last = BTreeMap::new();
+        for body in entries.iter().map(|entry| &entry.body) {
+            if let (Some(seq), Some(trigger)) = (body["seq"].as_u64(), body["trigger"].as_str()) {
+                last.entry((seq, trigger.to_owned())).or_insert_with(|| body.clone());
+            }
+        }
+        Outcomes(last)
+    }
+}
+
+/// A transition as the journal keeps it, with how its triggers went, the entry's number and hash.
+fn transition(entry: JournalEntry, outcomes: &Outcomes) -> Value {
     let mut body = entry.body;
     if let Some(members) = body.as_object_mut() {
+        let seq = members.get("seq").and_then(Value::as_u64).unwrap_or_default();
         let triggers = members.get_mut("triggers").and_then(Value::as_array_mut).into_iter().flatten();
         for trigger in triggers.filter_map(Value::as_object_mut) {
-            let undelivered = trigger.get("status").is_some_and(|s| s == "not_delivered");
-            trigger.entry("attempts").or_insert(0.into());
-            trigger.entry("last_error").or_insert(if undelivered { NOT_DELIVERED.into() } else { Value::Null });
+            let name = trigger.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+            let outcome = outcomes.0.get(&(seq, name));
+            let of = |key: &str| outcome.map(|outcome| outcome[key].clone());
+            match outcome.and_then(|outcome| outcome["status"].as_str()) {
+                Some("retrying") | None => {}
+                Some(status) => drop(trigger.insert("status".into(), status.into())),
+            }
+            trigger.insert("attempts".into(), of("attempts").unwrap_or(0.into()));
+            trigger.insert("last_error".into(), of("error").unwrap_or_default());
         }
         members.insert("entry".into(), entry.number.into());
         members.insert("hash".into(), entry.hash.to_string().into());

@@ -2,6 +2,7 @@
 
 mod build;
 mod explain;
+mod outbox;
 mod request;
 
 use super::grammar::Arguments;
@@ -54,6 +55,13 @@ pub(super) const COMMANDS: &[Command] = &[
     show(&["show", "zone"], "show zone [<name>]", View::Zone),
     show(&["show", "rule"], "show rule [<name>]", View::Rule),
     show(&["show", "ssl", "certKey"], "show ssl certKey [<name>]", View::Certificate),
+    show(&["show", "trigger"], "show trigger [<name>]", View::Trigger),
+    show(&["show", "query"], "show query [<name>]", View::Query),
+    outbox::SHOW_OUTBOX,
+    outbox::REPLAY,
+    outbox::TEST,
+    outbox::APPROVE,
+    outbox::REFUSE,
     Command {
         words: &["show", "ns", "connectiontable"],
         least: 0,
@@ -298,6 +306,9 @@ const fn show(words: &'static [&'static str], usage: &'static str, view: View) -
         View::Zone => |a| Ok(shown(View::Zone, a, false)),
         View::Rule => |a| Ok(shown(View::Rule, a, false)),
         View::Certificate => |a| Ok(shown(View::Certificate, a, false)),
+        View::Trigger => |a| Ok(shown(View::Trigger, a, false)),
+        View::Query => |a| Ok(shown(View::Query, a, false)),
+        View::Outbox => |a| Ok(shown(View::Outbox, a, false)),
     };
     Command { words, least: 0, most: 1, options: &[], usage, names: Some(view), build }
 }

@@ -66,6 +66,10 @@ pub(super) async fn execute(client: &Client, request: Request) -> Result<Answer,
             };
             Ok(Answer { text: told(&json), json, warnings: Vec::new() })
         }
+        Request::Send(path) => {
+            let json = client.call(Method::POST, &format!("/api/v1/{path}"), None).await?;
+            Ok(Answer { text: show::list(&items(&json)?, true, show::delivery), json, warnings: Vec::new() })
+        }
         Request::Delete(path) => {
             let json = client.call(Method::DELETE, &format!("/api/v1/{path}"), None).await?;
             Ok(Answer { text: String::new(), json, warnings: Vec::new() })
@@ -159,6 +163,9 @@ async fn shown(client: &Client, view: View, name: Option<&str>, statistics: bool
         (View::Rule, true) => show::rule_statistics(&items(&json)?),
         (View::Rule, false) => show::list(&items::<RuleDto>(&json)?, whole, show::rule),
         (View::Certificate, _) => show::list(&items::<CertificateDto>(&json)?, whole, |c| show::certificate(c, whole)),
+        (View::Trigger, _) => show::list(&items(&json)?, whole, show::trigger),
+        (View::Query, _) => show::list(&items(&json)?, whole, show::query),
+        (View::Outbox, _) => show::list(&items(&json)?, whole, show::delivery),
         (View::Zone, _) => show::list(&items::<ZoneDto>(&json)?, whole, |z| show::zone(z, whole)),
     };
     Ok(Answer { text, json, warnings: Vec::new() })

@@ -6,6 +6,7 @@ mod gtm;
 mod monitor;
 mod names;
 mod ns;
+mod outbox;
 mod rule;
 mod statistics;
 mod status;
@@ -20,6 +21,7 @@ pub(super) use group::group;
 pub(super) use gtm::{check, datacenter, scenario, switch, zone};
 pub(super) use monitor::lb_monitor;
 pub(super) use ns::ns_statistics;
+pub(super) use outbox::{delivery, query, trigger};
 pub(super) use rule::{rule, rule_statistics};
 pub(super) use statistics::{
     connections, group_statistics, persistence, server_statistics, service_statistics, statistics_of_one,

@@ -7,11 +7,13 @@ use super::check::body_match;
 use super::global::absent_secret;
 use super::object::{self, Object};
 use crate::config::document::Path;
+use crate::config::report::nearest;
 use crate::config::values;
 use crate::model::check::{HttpExpect, StatusRange};
 use crate::model::id::Name;
 use crate::model::scenario::{Database, Query, QueryKind, Retry, Trigger, TriggerKind};
 use crate::model::sql::{Dialect, Dsn, Expectation, TRIGGER_VALUES, names, only_reads};
+use crate::model::template;
 
 const HTTP_KEYS: [&str; 6] = ["uri", "method", "headers", "body", "expect_status", "expect_body"];
 const SQL_KEYS: [&str; 5] = ["dsn", "user", "password", "sql", "expect"];
@@ -51,6 +53,12 @@ fn trigger(cx: &mut Context<'_>, object: &Object<'_>, name: &str) -> Trigger {
         let secret = object.secret(cx.report, "secret");
         if let Some(secret) = &secret {
             absent_secret(cx, object, "secret", secret);
+        }
+        if let Some(place) = object.text("body").and_then(template::unknown_place) {
+            let near = nearest(&place, template::PLACES).map(|near| format!("; did you mean `{near}`"));
+            let near = near.unwrap_or_default();
+            let what = format!("`${{{place}}}` is nothing that a commit says{near}; `$${{` stands for `${{` itself");
+            object.wrong(cx.report, "body", what);
         }
         TriggerKind::Http { uri, method, headers, body: object.name("body"), expect, secret }
     } else {

@@ -104,6 +104,10 @@ impl Core {
             self.change_config(actor, command, reply);
             return;
         }
+        if matches!(command, Command::Replay { .. } | Command::TestTrigger { .. }) {
+            self.outbox_act(now, actor, &command, reply);
+            return;
+        }
         if let Command::DryRun(command) = command {
             let foreseen = self.foresee_act(now, &actor, &with_fixed_expiry(now, *command));
             self.answer(reply, foreseen, None);
@@ -211,6 +215,7 @@ impl Core {
             }
         }
         self.step(now, Step::Admin { act: prepared.act.clone(), intent: prepared.intent.clone() });
+        self.decided(now, &prepared);
         use AdminTarget::Check;
         if let AdminIntent::Disable { target: Check(_), .. } | AdminIntent::Enable { target: Check(_) } =
             prepared.intent
@@ -332,8 +337,14 @@ fn with_fixed_expiry(now: Now, mut command: Command) -> Command {
         | Command::SetModes { note, .. }
         | Command::SetSwitch { note, .. }
         | Command::SetSplit { note, .. }
-        | Command::Force { note, .. } => note,
-        Command::DryRun(_) | Command::ApplyConfig { .. } | Command::Reload | Command::Save => return command,
+        | Command::Force { note, .. }
+        | Command::DecideGuard { note, .. } => note,
+        Command::DryRun(_)
+        | Command::ApplyConfig { .. }
+        | Command::Reload
+        | Command::Save
+        | Command::Replay { .. }
+        | Command::TestTrigger { .. } => return command,
     };
     if let Some(Expiry::After(after)) = note.expires {
         note.expires = Some(Expiry::At(now.wall + after));

@@ -25,6 +25,7 @@ impl Core {
         super::log::write(&record, &self.engine);
         if let Record::Transition(transition) = &record {
             self.hold(now, transition);
+            self.promise_triggers(now, transition);
         }
         self.batch.entries.push(Draft {
             at: at.wall,
@@ -129,6 +130,7 @@ impl Core {
     /// Everything that waited for the orders written so far.
     pub(super) fn durable_now(&mut self, now: Now) {
         self.release_durable();
+        self.outbox.durable(self.durable_through);
         self.carry_out_durable(now);
     }
 

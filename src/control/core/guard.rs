@@ -1,94 +1,156 @@
-//! Guards. This build runs guards of terms; queries and approvals it cannot run, and says so: they "cannot tell", which
-//! `on_timeout` decides at the deadline.
+//! Guards that ask: queries go out with the courier, approvals come from people. The terms of a guard are the engine's.
+//!
+//! An attempt passes when its queries have passed and, where the guard asks for one, a person has approved it; either
+//! may come first. What cannot tell is left to `on_timeout` at the deadline, which the engine keeps.
 
-use crate::machine::Engine;
-use crate::model::Model;
-use crate::model::condition::{ServiceFacet, Subject, Term, Truth, VserverFacet};
-use crate::model::event::{GuardResult, GuardVerdict};
-use crate::model::id::ScenarioId;
-use crate::model::scenario::{Direction, GuardStep, QueryKind};
-use crate::model::state::{NewClients, ServiceState, StateView};
+use std::collections::BTreeMap;
 
-pub(super) fn run(engine: &Engine, scenario: ScenarioId, direction: Direction, attempt: u64) -> GuardResult {
-    let (verdict, detail) = judge(engine.model(), engine.view(), scenario, direction);
-    GuardResult { scenario, attempt, verdict, detail: detail.into() }
+use super::{Core, Output, Step};
+use crate::control::apply::Prepared;
+use crate::control::courier::{Asking, Errand, Returned};
+use crate::model::event::{AdminIntent, GuardResult, GuardVerdict};
+use crate::model::id::{Name, ScenarioId};
+use crate::model::scenario::{Direction, GuardStep};
+use crate::model::time::Now;
+
+/// Attempts that wait for a query or a person, by scenario.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Guards {
+    open: BTreeMap<Name, Open>,
+    /// Begun in the step that is being made.
+    begun: Vec<Name>,
 }
 
-fn judge(model: &Model, view: &StateView, scenario: ScenarioId, direction: Direction) -> (GuardVerdict, String) {
-    let Some(guard) = &model.scenario(scenario).directions[direction.index()].guard else {
-        return (GuardVerdict::Pass, "no guard".to_owned());
-    };
-    // One refusal decides; otherwise one that cannot tell does.
-    let mut undecided = Vec::new();
-    for step in &guard.run {
-        match step {
-            GuardStep::Query(id) => {
-                let query = &model.queries[id.index()];
-                let kind = match &query.kind {
-                    QueryKind::Sql { database, .. } => &*database.kind,
-                    QueryKind::Http { .. } => "HTTP",
-                };
-                undecided.push(format!("query {} ({kind}) is not in this build", query.name));
+#[derive(Clone, Debug)]
+struct Open {
+    attempt: u64,
+    queries: Option<(GuardVerdict, Name)>,
+    /// A person's decision, where one is needed.
+    approved: bool,
+}
+
+// === impl Core ===
+
+impl Core {
+    pub(super) fn begin_guard(&mut self, scenario: ScenarioId, direction: Direction, attempt: u64) {
+        let model = self.engine.model();
+        let rules = model.scenario(scenario);
+        let Some(guard) = &rules.directions[direction.index()].guard else { return };
+        let queries: Vec<_> = guard
+            .run
+            .iter()
+            .filter_map(|step| match step {
+                GuardStep::Query(id) => Some(model.queries[id.index()].clone()),
+                GuardStep::Check(_) => None,
+            })
+            .collect();
+        let nothing = (GuardVerdict::Pass, "nothing is asked".into());
+        let open = Open { attempt, queries: queries.is_empty().then_some(nothing), approved: !guard.approve };
+        let name = Name::clone(&rules.name);
+        let (timeout, retries, backoff) = (guard.timeout, guard.retries, guard.backoff);
+        self.guards.open.insert(Name::clone(&name), open);
+        self.guards.begun.push(Name::clone(&name));
+        if !queries.is_empty() {
+            let ask = Asking { scenario: name, attempt, queries, timeout, retries, backoff };
+            self.outputs.push(Output::Errand(Errand::Ask(ask)));
+        }
+    }
+
+    pub(super) fn end_guard(&mut self, scenario: ScenarioId, attempt: u64) {
+        let name = Name::clone(&self.engine.model().scenario(scenario).name);
+        if self.guards.open.get(&name).is_some_and(|open| open.attempt == attempt) {
+            self.guards.open.remove(&name);
+            self.outputs.push(Output::Errand(Errand::Drop { scenario: name, attempt }));
+        }
+    }
+
+    /// Ends what a change of the configuration has left without an attempt.
+    pub(super) fn drop_guards(&mut self) {
+        let model = self.engine.model();
+        let runs = |name: &Name, attempt: u64| {
+            let view = model.scenario_id(name).map(|id| &self.engine.view().scenarios[id.index()]);
+            view.and_then(|view| view.attempt.as_ref()).is_some_and(|running| running.id == attempt)
+        };
+        let gone: Vec<(Name, u64)> = self
+            .guards
+            .open
+            .iter()
+            .filter(|(name, open)| !runs(name, open.attempt))
+            .map(|(name, open)| (Name::clone(name), open.attempt))
+            .collect();
+        for (scenario, attempt) in gone {
+            self.guards.open.remove(&scenario);
+            self.outputs.push(Output::Errand(Errand::Drop { scenario, attempt }));
+        }
+    }
+
+    /// What an errand came back with.
+    pub(super) fn returned(&mut self, now: Now, returned: Returned) {
+        match returned {
+            Returned::Delivered { id, result } => {
+                let model = std::sync::Arc::clone(self.engine.model());
+                self.outbox.finished(now, id, result, &model);
+                self.tell_deliveries(now);
             }
-            GuardStep::Check(term) => match value(model, view, term) {
-                Truth::True => {}
-                Truth::False => return (GuardVerdict::Refuse, format!("{} is false", term.text)),
-                Truth::Unknown => undecided.push(format!("{} is unknown", term.text)),
-            },
+            Returned::Tried { query, verdict, detail } => {
+                // One that the configuration no longer has would stay for ever.
+                if self.engine.model().query_id(&query).is_some() {
+                    let counts = self.queries.entry(query).or_default();
+                    match verdict {
+                        GuardVerdict::Pass => counts.passed += 1,
+                        GuardVerdict::Refuse => counts.refused += 1,
+                        GuardVerdict::CannotTell => counts.undecided += 1,
+                    }
+                    counts.last = Some((now.wall, detail));
+                }
+            }
+            Returned::Asked { scenario, attempt, verdict, detail } => {
+                if let Some(open) = self.guards.open.get_mut(&scenario).filter(|open| open.attempt == attempt) {
+                    open.queries = Some((verdict, detail));
+                    self.weigh(now, &scenario);
+                }
+            }
         }
     }
-    if guard.approve {
-        undecided.push("approval by a person is not in this build".to_owned());
-    }
-    match undecided.is_empty() {
-        true => (GuardVerdict::Pass, "all terms are true".to_owned()),
-        false => (GuardVerdict::CannotTell, undecided.join("; ")),
-    }
-}
 
-/// The term now. Measures and holds are kept only for terms that something watches; others are unknown.
-fn value(model: &Model, view: &StateView, term: &Term) -> Truth {
-    if let Some(watched) = model.watched.iter().position(|w| w == term) {
-        return view.watched[watched];
+    /// A person has decided; recorded by now.
+    pub(super) fn decided(&mut self, now: Now, prepared: &Prepared) {
+        let AdminIntent::DecideGuard { scenario, attempt, approve } = prepared.intent else { return };
+        if !approve {
+            let reason = prepared.act.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
+            let detail = format!("refused by {}{reason}", prepared.act.actor).into();
+            self.step(now, Step::Guard(GuardResult { scenario, attempt, verdict: GuardVerdict::Refuse, detail }));
+            return;
+        }
+        let name = Name::clone(&self.engine.model().scenario(scenario).name);
+        if let Some(open) = self.guards.open.get_mut(&name).filter(|open| open.attempt == attempt) {
+            open.approved = true;
+            self.weigh(now, &name);
+        }
     }
-    if term.measure.is_some() || term.hold.is_some() {
-        return Truth::Unknown;
-    }
-    let plain = predicate(view, &term.subject);
-    if term.negated { !plain } else { plain }
-}
 
-fn predicate(view: &StateView, subject: &Subject) -> Truth {
-    match subject {
-        Subject::Check(id) => view.checks[id.index()].state,
-        Subject::Vserver(id, VserverFacet::Serves) => {
-            Truth::from(view.vservers[id.index()].new_clients != NewClients::Refused)
+    /// Says of guards that have just begun what they wait for.
+    pub(super) fn weigh_begun(&mut self, now: Now) {
+        for name in std::mem::take(&mut self.guards.begun) {
+            self.weigh(now, &name);
         }
-        Subject::Vserver(id, VserverFacet::Primary) => {
-            Truth::from(view.vservers[id.index()].new_clients == NewClients::Own)
-        }
-        Subject::Vserver(id, VserverFacet::HealthAtLeast(percent)) => {
-            Truth::from(view.vservers[id.index()].health_percent >= *percent)
-        }
-        Subject::Vserver(_, VserverFacet::Admin | VserverFacet::Fault) => Truth::Unknown,
-        Subject::Service(id, facet) => service(view.services[id.index()].state, *facet),
-        Subject::Scenario(id) => Truth::from(view.scenarios[id.index()].active),
-        Subject::Datacenter { datacenter, signal, observer: None } => {
-            view.signals[datacenter.index()][*signal as usize]
-        }
-        Subject::Datacenter { observer: Some(_), .. } | Subject::Criterion(_) => Truth::Unknown,
-        Subject::TimeWindow(id) => view.time_windows[id.index()],
-        Subject::Switch(id) => Truth::from(view.switches[id.index()]),
     }
-}
 
-fn service(state: ServiceState, facet: ServiceFacet) -> Truth {
-    if state == ServiceState::Unknown {
-        return Truth::Unknown;
+    /// Tells the engine where an attempt stands.
+    fn weigh(&mut self, now: Now, name: &Name) {
+        let Some(open) = self.guards.open.get(name) else { return };
+        let Some(scenario) = self.engine.model().scenario_id(name) else { return };
+        let waits = "waits for the approval of a person";
+        let (verdict, detail): (_, Name) = match (&open.queries, open.approved) {
+            (Some((GuardVerdict::Pass, detail)), true) => (GuardVerdict::Pass, Name::clone(detail)),
+            (Some((GuardVerdict::Pass, detail)), false) => {
+                (GuardVerdict::CannotTell, format!("{detail}; {waits}").into())
+            }
+            (Some((verdict, detail)), _) => (*verdict, Name::clone(detail)),
+            (None, true) => (GuardVerdict::CannotTell, "the queries are not through".into()),
+            (None, false) => (GuardVerdict::CannotTell, format!("the queries are not through; {waits}").into()),
+        };
+        let attempt = open.attempt;
+        self.step(now, Step::Guard(GuardResult { scenario, attempt, verdict, detail }));
     }
-    Truth::from(match facet {
-        ServiceFacet::Up => state == ServiceState::Up,
-        ServiceFacet::Serving => matches!(state, ServiceState::Up | ServiceState::Trofs),
-        ServiceFacet::Fault => matches!(state, ServiceState::Down | ServiceState::TrofsDown),
-    })
 }

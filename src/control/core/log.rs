@@ -33,6 +33,14 @@ pub(super) fn write(record: &Record, engine: &Engine) {
             let direction = direction.word();
             tracing::info!(attempt, %detail, "scenario {scenario}: guard to {direction} {outcome}");
         }
+        Record::Delivery(d) => {
+            let (id, attempts, error, key) = (d.id, d.attempts, d.error.as_deref(), &*d.key);
+            match &*d.status {
+                "delivered" => tracing::info!(id, attempts, key, "trigger {} delivered", d.trigger),
+                "dead" => tracing::error!(id, attempts, error, key, "trigger {} is given up", d.trigger),
+                _ => tracing::warn!(id, attempts, error, key, "trigger {} failed, and is tried again", d.trigger),
+            }
+        }
         // The data plane has said so.
         Record::Ejected { .. } => {}
         Record::Warning { object, text } => tracing::warn!("{object}: {text}"),

@@ -1,34 +1,21 @@
 //! Steps of the engine and what they ask for, and taking over a model.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::{Core, Output, Step, guard};
+use super::{Core, Output, Step};
 use crate::config::populate;
 use crate::machine::Effect;
 use crate::model::Model;
 use crate::model::check::Check;
-use crate::model::event::GuardResult;
 use crate::model::id::Name;
 use crate::model::time::Now;
-
-/// Steps that guards may cause within one input; each result is fed back as a step.
-const GUARD_STEPS_MOST: usize = 1_000;
 
 // === impl Core ===
 
 impl Core {
-    /// One step of the engine and everything it asks for. Results of guards are fed back at once.
+    /// One step of the engine and everything it asks for.
     pub(super) fn step(&mut self, now: Now, input: Step) {
-        let mut results = VecDeque::new();
-        self.one_step(now, input, &mut results);
-        for _ in 0..GUARD_STEPS_MOST {
-            let Some(result) = results.pop_front() else { return };
-            self.one_step(now, Step::Guard(result), &mut results);
-        }
-    }
-
-    fn one_step(&mut self, now: Now, input: Step, results: &mut VecDeque<GuardResult>) {
         let mut effects = std::mem::take(&mut self.effects);
         self.engine.step(now, input, &mut effects);
         let mut at = now;
@@ -36,10 +23,9 @@ impl Core {
             match effect {
                 Effect::Probe { check, due } => self.order_probe(check, due),
                 Effect::Guard { scenario, direction, attempt } => {
-                    results.push_back(guard::run(&self.engine, scenario, direction, attempt));
+                    self.begin_guard(scenario, direction, attempt);
                 }
-                // Guards of this build are over as soon as they have begun.
-                Effect::CancelGuard { .. } => {}
+                Effect::CancelGuard { scenario, attempt } => self.end_guard(scenario, attempt),
                 Effect::At(time) => at = time,
                 Effect::Record(record) => self.record(now, at, record),
                 Effect::SaveScenario(scenario) => self.batch.scenarios.push(*scenario),
@@ -48,6 +34,7 @@ impl Core {
             }
         }
         self.effects = effects;
+        self.weigh_begun(now);
     }
 
     /// Takes over a configuration, with the members that DNS names for it.
@@ -68,7 +55,10 @@ impl Core {
         self.checks = model.checks.iter().map(|c| kept(c).unwrap_or_else(|| Arc::new(c.clone()))).collect();
         self.held_across(&model);
         self.outputs.push(Output::Checks(model.checks.iter().map(|c| Name::clone(&c.name)).collect()));
+        self.config_tree = None;
         self.step(now, step(Arc::clone(&model)));
+        self.outbox.reconfigured();
+        self.drop_guards();
         self.tell_traffic();
         self.tell_all_resolved(now);
         self.dirty = true;

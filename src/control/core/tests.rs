@@ -1,6 +1,7 @@
 mod bench;
 mod files;
 mod members;
+mod outbox;
 mod replay;
 mod split;
 

@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use crate::model::balancing::Shares;
 use crate::model::condition::Truth;
 use crate::model::event::{
-    Act, BoardRecord, Cause, Change, Failures, GuardOutcome, Record, Transition, TransitionGroup, TransitionTrigger,
+    Act, BoardRecord, Cause, Change, DeliveryRecord, Failures, GuardOutcome, Record, Transition, TransitionGroup,
+    TransitionTrigger,
 };
 use crate::model::id::{Kind, Name, ObjectRef};
 use crate::model::scenario::{Direction, Mode};
@@ -29,6 +30,7 @@ pub fn kind(record: &Record) -> &'static str {
         Record::Attempt { .. } => "attempt",
         Record::Warning { .. } => "warning",
         Record::Ejected { .. } => "ejected",
+        Record::Delivery(_) => "delivery",
     }
 }
 
@@ -42,6 +44,8 @@ pub fn object(record: &Record) -> Name {
         | Record::State { object, .. }
         | Record::Warning { object, .. } => object.to_string().into(),
         Record::Ejected { service, .. } => ObjectRef::new(Kind::Service, Name::clone(service)).to_string().into(),
+        Record::Delivery(d) if d.scenario.is_empty() => format!("trigger {}", d.trigger).into(),
+        Record::Delivery(d) => format!("scenario {}", d.scenario).into(),
         Record::Board(_) => "".into(),
     }
 }
@@ -76,6 +80,10 @@ pub fn encode(record: &Record) -> Value {
         Record::Ejected { service, cause, until, times } => json!({
             "service": service, "cause": cause.word(), "count": cause.count(), "until": wall_text(*until),
             "times": times,
+        }),
+        Record::Delivery(d) => json!({
+            "delivery": d.id, "key": d.key, "trigger": d.trigger, "scenario": d.scenario, "seq": d.seq,
+            "direction": d.direction.word(), "status": d.status, "attempts": d.attempts, "error": d.error,
         }),
     }
 }
@@ -122,6 +130,17 @@ pub fn decode(kind: &str, body: &Value) -> Result<Option<Record>, Unreadable> {
             };
             Record::Ejected { service: v.name("service")?, cause, until: v.wall("until")?, times: v.u32("times")? }
         }
+        "delivery" => Record::Delivery(Arc::new(DeliveryRecord {
+            id: v.u64("delivery")?,
+            key: v.name("key")?,
+            trigger: v.name("trigger")?,
+            scenario: v.name("scenario")?,
+            seq: v.u64("seq")?,
+            direction: v.direction("direction")?,
+            status: v.name("status")?,
+            attempts: v.u32("attempts")?,
+            error: v.optional("error", |r, k| r.name(k))?,
+        })),
         _ => return Ok(None),
     }))
 }
@@ -245,6 +264,9 @@ fn encode_change(change: &Change) -> Value {
         }),
         Change::Switch(value) => json!({ "what": "switch", "value": value }),
         Change::Forced(up) => json!({ "what": "forced", "up": up }),
+        Change::Decided { attempt, approve } => {
+            json!({ "what": "decided", "attempt": attempt, "approve": approve })
+        }
         Change::Split(shares) => json!({ "what": "split", "shares": shares.as_deref().map(encode_shares) }),
     }
 }
@@ -263,6 +285,7 @@ fn decode_change(value: &Value) -> Result<Change, Unreadable> {
         },
         "switch" => Change::Switch(v.bool("value")?),
         "forced" => Change::Forced(v.optional("up", |r, k| r.bool(k))?),
+        "decided" => Change::Decided { attempt: v.u64("attempt")?, approve: v.bool("approve")? },
         "split" => Change::Split(v.optional("shares", |r, k| decode_shares(r.get(k)?))?),
         other => return Err(format!("`{other}` is not a change")),
     })

@@ -27,6 +27,7 @@ pub fn encode_scenario(s: &SavedScenario) -> Value {
         // As text: JSON readers that keep numbers as doubles would round it.
         "definition": format!("{:016x}", s.definition),
         "last_transition": s.last_transition.as_deref().map(encode_transition),
+        "attempts": s.attempts,
         "archived": s.archived,
     })
 }
@@ -44,6 +45,7 @@ pub fn decode_scenario(value: &Value) -> Result<SavedScenario, Unreadable> {
         automatic_commits: v.list("automatic_commits", |at| parse_wall(text(at)?))?,
         definition: u64::from_str_radix(definition, 16).map_err(|_| "`definition` is not hexadecimal".to_owned())?,
         last_transition: v.optional("last_transition", |r, k| Ok(Arc::new(decode_transition(r.get(k)?)?)))?,
+        attempts: v.optional("attempts", |r, k| r.u64(k))?.unwrap_or(0),
         archived: v.bool("archived")?,
     })
 }
@@ -178,7 +180,15 @@ pub fn encode_command(command: &Command) -> Option<Value> {
             "do": "split", "vserver": vserver, "shares": shares.as_deref().map(encode_shares),
             "note": encode_note(note),
         }),
-        Command::DryRun(_) | Command::ApplyConfig { .. } | Command::Reload | Command::Save => return None,
+        Command::DecideGuard { scenario, approve, attempt, note } => json!({
+            "do": "decide", "scenario": scenario, "approve": approve, "attempt": attempt, "note": encode_note(note),
+        }),
+        Command::DryRun(_)
+        | Command::ApplyConfig { .. }
+        | Command::Reload
+        | Command::Save
+        | Command::Replay { .. }
+        | Command::TestTrigger { .. } => return None,
     })
 }
 
@@ -209,6 +219,12 @@ pub fn decode_command(value: &Value) -> Result<Command, Unreadable> {
         "split" => Command::SetSplit {
             vserver: v.name("vserver")?,
             shares: v.optional("shares", |r, k| decode_shares(r.get(k)?))?,
+            note,
+        },
+        "decide" => Command::DecideGuard {
+            scenario: v.name("scenario")?,
+            approve: v.bool("approve")?,
+            attempt: v.optional("attempt", |r, k| r.u64(k))?,
             note,
         },
         other => return Err(format!("`{other}` is not an act")),
@@ -272,6 +288,7 @@ mod tests {
                 note: note(),
             },
             Command::SetSplit { vserver: "shop".into(), shares: None, note: Note::default() },
+            Command::DecideGuard { scenario: "dr".into(), approve: false, attempt: Some(3), note: Note::default() },
         ];
         for act in acts {
             assert_eq!(decode_command(&encode_command(&act).unwrap()).unwrap(), act);
@@ -310,6 +327,7 @@ mod tests {
             automatic_commits: vec![Wall(1), Wall(2)],
             definition: u64::MAX,
             last_transition: None,
+            attempts: 4,
             archived: false,
         };
         assert_eq!(decode_scenario(&encode_scenario(&scenario)).unwrap(), scenario);

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, Row, TransactionBehavior};
 
+use super::deliveries;
 use super::lock::Lock;
 use super::reader::Reader;
 use super::schema::{self, meta, set_meta};
@@ -157,7 +158,7 @@ fn connect_for_reading(path: &Path, why_not: &StoreError) -> Result<Connection, 
         schema::meta(&db, "schema").map(|schema| (db, schema))
     };
     match open() {
-        Ok((db, Some(schema))) if schema == schema::SCHEMA.to_string() => Ok(db),
+        Ok((db, Some(schema))) if schema.parse().is_ok_and(|schema| (1..=schema::SCHEMA).contains(&schema)) => Ok(db),
         Ok(_) | Err(_) => Err(why_not.clone()),
     }
 }
@@ -215,6 +216,7 @@ fn write(db: &mut Connection, head: &Head, batches: &[&Batch]) -> rusqlite::Resu
         for id in &batch.settled {
             tx.prepare_cached("DELETE FROM intents WHERE id = ?1")?.execute([id])?;
         }
+        deliveries::write(&tx, &batch.deliveries)?;
         if let Some(answers) = &batch.answers {
             set_meta(&tx, "answers", &answers.to_string())?;
         }
@@ -313,6 +315,11 @@ fn read_found(db: &Connection, head: &Head) -> Result<Found, Unloadable> {
             actor: row.get::<_, String>(2)?.into(),
             body: json(&row.get::<_, String>(3)?)?,
         });
+    }
+    // A file of an older version that cannot be written has none.
+    if db.table_exists(None, "outbox")? {
+        let read = deliveries::read(db)?.into_iter().map(deliveries::Raw::delivery);
+        found.deliveries = read.collect::<Result<_, _>>().map_err(Unloadable::Value)?;
     }
     Ok(found)
 }

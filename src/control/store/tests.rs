@@ -1,5 +1,7 @@
 use crate::control::journal::saved;
+use crate::model::delivery::DeliveryStatus;
 use crate::model::lookup::{Answer, Found, Known, KnownNames, Query, Question, Srv};
+use crate::model::scenario::Direction;
 use serde_json::json;
 
 use super::*;
@@ -29,7 +31,26 @@ fn scenario(name: &str, seq: u64) -> SavedScenario {
         automatic_commits: Vec::new(),
         definition: 9,
         last_transition: None,
+        attempts: 2,
         archived: false,
+    }
+}
+
+fn delivery(id: u64) -> Delivery {
+    Delivery {
+        id,
+        key: "box:dr:1:activate:page".into(),
+        trigger: "page".into(),
+        scenario: "dr".into(),
+        seq: 1,
+        direction: Direction::Activate,
+        test: false,
+        since: Wall(6),
+        payload: "{}".into(),
+        attempts: 2,
+        last_error: Some("503".into()),
+        status: DeliveryStatus::Pending { next: Wall(99) },
+        changed: Wall(7),
     }
 }
 
@@ -69,6 +90,7 @@ fn what_was_committed_is_found_at_the_next_start_and_nothing_else() {
             overrides: vec![(key.clone(), Some(value.clone()))],
             intents: vec![intent],
             settled: Vec::new(),
+            deliveries: vec![(4, Some(delivery(4)))],
             answers: Some(saved::encode_answers(&answers())),
             served: true,
         };
@@ -78,14 +100,16 @@ fn what_was_committed_is_found_at_the_next_start_and_nothing_else() {
     let (mut store, found) = open(dir.path()).unwrap();
     assert_eq!(found.saved.scenarios, vec![scenario("dr", 1)]);
     assert_eq!(found.saved.overrides.get(&key), Some(&value));
+    assert_eq!(found.deliveries, [delivery(4)]);
     assert_eq!((found.journal_head, found.served, found.intents.len()), (1, true, 1));
     let known = answers().into_iter().map(|(question, known)| (question, known.answer.unwrap(), Wall(7)));
     assert_eq!(found.answers, known.collect::<Vec<_>>());
-    let batch = Batch { overrides: vec![(key.clone(), None)], settled: vec![4], ..Batch::default() };
+    let gone = vec![(4, None)];
+    let batch = Batch { overrides: vec![(key.clone(), None)], settled: vec![4], deliveries: gone, ..Batch::default() };
     store.commit(&[&batch]).unwrap();
     drop(store);
     let (_store, found) = open(dir.path()).unwrap();
-    assert!(found.saved.overrides.is_empty() && found.intents.is_empty());
+    assert!(found.saved.overrides.is_empty() && found.intents.is_empty() && found.deliveries.is_empty());
 }
 
 #[test]
@@ -115,6 +139,20 @@ fn a_second_process_is_refused_and_told_who_holds_the_directory() {
     let (_store, _) = open(dir.path()).unwrap();
     let refused = open(dir.path()).unwrap_err();
     assert!(refused.what.contains(&format!("in use by process {}", std::process::id())), "{refused}");
+}
+
+#[test]
+fn a_file_of_the_first_schema_gets_an_outbox_and_keeps_the_rest() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut store, _) = open(dir.path()).unwrap();
+    store.commit(&[&Batch { scenarios: vec![scenario("dr", 1)], ..Batch::default() }]).unwrap();
+    drop(store);
+    let db = rusqlite::Connection::open(dir.path().join("bascule.db")).unwrap();
+    db.execute_batch("DROP TABLE outbox; UPDATE meta SET value = '1' WHERE key = 'schema'").unwrap();
+    drop(db);
+    let (mut store, found) = open(dir.path()).unwrap();
+    assert_eq!((found.saved.scenarios, found.deliveries), (vec![scenario("dr", 1)], Vec::new()));
+    store.commit(&[&Batch { deliveries: vec![(1, Some(delivery(1)))], ..Batch::default() }]).unwrap();
 }
 
 #[test]

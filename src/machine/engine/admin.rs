@@ -49,6 +49,12 @@ impl Engine {
                 self.services[service.index()].machine.force(up);
                 self.dirty.services.insert(service);
             }
+            AdminIntent::DecideGuard { scenario, attempt, approve } => {
+                // Recorded before its consequence, which the shell feeds as the result of the guard.
+                let object = ObjectRef::new(Kind::Scenario, Name::clone(&model.scenario(scenario).name));
+                let change = Change::Decided { attempt, approve };
+                effects.push(Effect::Record(Record::Act { object, act, change }));
+            }
             AdminIntent::SetSplit { vserver, shares } => {
                 let object = ObjectRef::new(Kind::Vserver, Name::clone(&model.vserver(vserver).name));
                 let base = &model.vserver(vserver).balancing.split;

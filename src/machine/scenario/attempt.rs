@@ -65,6 +65,10 @@ impl ScenarioMachine {
                 return;
             }
             self.begin_attempt(now, guard, out, cause, effects);
+            if guard.approve {
+                // An approval names its attempt: no number is given twice, also where the process is killed.
+                effects.push(Effect::SaveScenario(Box::new(self.saved(rules))));
+            }
         }
         self.advance_attempt(look, guard, effects, settled);
     }

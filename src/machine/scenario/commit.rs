@@ -141,7 +141,7 @@ impl ScenarioMachine {
 
 /// Which triggers go off and which the gate holds back.
 fn triggers(look: &Look<'_>, direction: Direction, gate: Option<Truth>) -> Vec<TransitionTrigger> {
-    let status: Name = if gate.is_none_or(Truth::is_true) { "not_delivered" } else { "suppressed" }.into();
+    let status: Name = if gate.is_none_or(Truth::is_true) { "pending" } else { "suppressed" }.into();
     let triggers = look.rules.directions[direction.index()].triggers.iter();
     let name = |id: &crate::model::id::TriggerId| Name::clone(&look.model.triggers[id.index()].name);
     triggers.map(|id| TransitionTrigger { name: name(id), status: Name::clone(&status) }).collect()

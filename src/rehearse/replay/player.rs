@@ -288,7 +288,8 @@ fn is_same(made: &Transition, recorded: &Transition) -> bool {
             t.cause.clone(),
             Name::clone(&t.actor),
             t.gate,
-            t.triggers.clone(),
+            // What became of them is not the engine's doing.
+            t.triggers.iter().map(|t| (Name::clone(&t.name), &*t.status == "suppressed")).collect::<Vec<_>>(),
         )
     };
     of(made) == of(recorded)

@@ -35,6 +35,7 @@ pub fn record(record: &Record) -> Option<String> {
         Record::Ejected { service, cause, until, .. } => {
             format!("service {service}: ejected until {}, {cause}", at(*until))
         }
+        Record::Delivery(d) => format!("trigger {}: {} after {} attempts", d.trigger, d.status, d.attempts),
         Record::Warning { object, text } => format!("{object}: warning: {text}"),
     })
 }
@@ -61,7 +62,7 @@ fn changed(change: &Change) -> String {
             format!("modes{}{}{past}", mode("activate", activate), mode("deactivate", deactivate))
         }
         Change::Switch(value) => format!("switched {}", if *value { "on" } else { "off" }),
-        Change::Split(_) => change.to_string(),
+        Change::Split(_) | Change::Decided { .. } => change.to_string(),
         Change::Forced(None) => "no longer forced".to_owned(),
         Change::Forced(Some(up)) => format!("forced {}", if *up { "up" } else { "down" }),
     }

@@ -277,7 +277,11 @@ impl Session {
                         self.core.handle(self.now, Input::Config(job.run()));
                         self.core.settle(self.now);
                     }
-                    Output::Disk(ToDisk::Cut { .. }) | Output::Ask(_) | Output::NameServers(_) | Output::Stopped => {}
+                    Output::Disk(ToDisk::Cut { .. })
+                    | Output::Ask(_)
+                    | Output::NameServers(_)
+                    | Output::Errand(_)
+                    | Output::Stopped => {}
                 }
             }
             if wrote && !self.hangs {

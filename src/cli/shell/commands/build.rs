@@ -13,7 +13,7 @@ pub(super) fn first(arguments: &Arguments) -> String {
     arguments.positional(0).unwrap_or_default().to_owned()
 }
 
-fn segment(name: &str) -> String {
+pub(super) fn segment(name: &str) -> String {
     crate::admin::dto::path_segment(name)
 }
 

@@ -31,6 +31,8 @@ pub(in crate::cli::shell) enum Request {
         /// Of a POST.
         body: Option<Value>,
     },
+    /// POST below `/api/v1` that answers a delivery, which is shown.
+    Send(String),
     /// DELETE below `/api/v1`.
     Delete(String),
     /// `disable serviceGroup G SERVER PORT`: the member is looked up first.
@@ -84,6 +86,10 @@ pub(in crate::cli::shell) enum View {
     Zone,
     Rule,
     Certificate,
+    Trigger,
+    Query,
+    /// Deliveries of triggers.
+    Outbox,
 }
 
 /// What can be explained.
@@ -115,6 +121,9 @@ impl View {
             View::Zone => "zones",
             View::Rule => "rules",
             View::Certificate => "certificates",
+            View::Trigger => "triggers",
+            View::Query => "queries",
+            View::Outbox => "outbox",
         }
     }
 }

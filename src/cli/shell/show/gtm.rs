@@ -71,7 +71,9 @@ fn transition_lines(transition: &TransitionDto) -> String {
         out += &format!("\t\tGuard: {} {}\n", guard.outcome, guard.detail);
     }
     for trigger in &transition.triggers {
-        out += &format!("\t\tTrigger {}: {}\n", trigger.name, trigger.status);
+        let error = trigger.last_error.as_deref().map(|error| format!(", {error}")).unwrap_or_default();
+        let (name, status, attempts) = (&trigger.name, &trigger.status, trigger.attempts);
+        out += &format!("\t\tTrigger {name}: {status} (attempts: {attempts}{error})\n");
     }
     out
 }

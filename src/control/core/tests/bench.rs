@@ -10,6 +10,7 @@ use tokio::sync::{broadcast, oneshot};
 use super::super::{Core, Input, Output, Setup};
 use crate::config::{Files, Loaded, Source};
 use crate::control::command::{Command, Done, Note, Refusal};
+use crate::control::courier::Errand;
 use crate::control::disk::{Queue, ToDisk};
 use crate::control::store::{self, Batch, Found, Limits, Memory, ReadJournal, Store, StoreError};
 use crate::control::{Event, Request, World};
@@ -33,6 +34,8 @@ pub struct Bench {
     /// The disk takes orders and does not answer.
     pub hangs: bool,
     pub events: broadcast::Receiver<Arc<Event>>,
+    /// What was sent off and not taken by the test yet.
+    pub errands: Vec<Errand>,
     queue: Queue,
     pub journal: Arc<dyn ReadJournal>,
 }
@@ -112,7 +115,8 @@ impl Bench {
         let files: super::super::FileAccess = Arc::new(Folder(folder.to_owned()));
         let setup = Setup { loaded, found, path, overrides: Vec::new(), files, events: sender };
         let core = Core::start(now, setup);
-        let mut bench = Bench { core, now, broken, hangs: false, events, queue: Queue::new(Box::new(store)), journal };
+        let queue = Queue::new(Box::new(store));
+        let mut bench = Bench { core, now, broken, hangs: false, events, errands: Vec::new(), queue, journal };
         bench.outputs();
         bench
     }
@@ -196,6 +200,7 @@ impl Bench {
                         let _ = answer.to.send(answer.result);
                     }
                     Output::Config(job) => jobs.push(job),
+                    Output::Errand(errand) => self.errands.push(errand),
                     _ => {}
                 }
             }

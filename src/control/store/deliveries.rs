@@ -1,0 +1,102 @@
+//! The outbox on disk: a row for each delivery, written in the transaction of its commit and again when it changes.
+
+use rusqlite::{Connection, Row};
+use serde_json::{Value, json};
+
+use crate::control::journal::codec::{Reader, Unreadable, parse_wall, wall_text};
+use crate::machine::outbox;
+use crate::model::delivery::{Delivery, DeliveryStatus};
+use crate::model::scenario::Direction;
+
+pub const TABLE: &str = "
+CREATE TABLE outbox (
+  id INTEGER PRIMARY KEY, key TEXT NOT NULL, status TEXT NOT NULL, attempts INTEGER NOT NULL, changed TEXT NOT NULL,
+  about TEXT NOT NULL, payload TEXT NOT NULL
+);
+";
+
+pub fn write(db: &Connection, rows: &[outbox::Row]) -> rusqlite::Result<()> {
+    for (id, delivery) in rows {
+        match delivery {
+            Some(d) => {
+                db.prepare_cached("INSERT OR REPLACE INTO outbox VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")?.execute((
+                    id,
+                    &*d.key,
+                    d.status.word(),
+                    d.attempts,
+                    wall_text(d.changed),
+                    about(d).to_string(),
+                    &*d.payload,
+                ))?
+            }
+            None => db.prepare_cached("DELETE FROM outbox WHERE id = ?1")?.execute([id])?,
+        };
+    }
+    Ok(())
+}
+
+/// A row before its values are looked at.
+pub struct Raw {
+    id: u64,
+    key: String,
+    status: String,
+    attempts: u32,
+    changed: String,
+    about: String,
+    payload: String,
+}
+
+pub fn read(db: &Connection) -> rusqlite::Result<Vec<Raw>> {
+    let raw = |row: &Row<'_>| {
+        Ok(Raw {
+            id: row.get(0)?,
+            key: row.get(1)?,
+            status: row.get(2)?,
+            attempts: row.get(3)?,
+            changed: row.get(4)?,
+            about: row.get(5)?,
+            payload: row.get(6)?,
+        })
+    };
+    let mut statement =
+        db.prepare("SELECT id, key, status, attempts, changed, about, payload FROM outbox ORDER BY id")?;
+    statement.query_map([], raw)?.collect()
+}
+
+fn about(d: &Delivery) -> Value {
+    let next = outbox::next_attempt(d).map(wall_text);
+    json!({
+        "trigger": d.trigger, "scenario": d.scenario, "seq": d.seq, "direction": d.direction.word(), "test": d.test,
+        "since": wall_text(d.since), "next": next, "last_error": d.last_error,
+    })
+}
+
+// === impl Raw ===
+
+impl Raw {
+    pub fn delivery(self) -> Result<Delivery, Unreadable> {
+        let about: Value = serde_json::from_str(&self.about).map_err(|e| e.to_string())?;
+        let v = Reader { value: &about };
+        let status = match &*self.status {
+            "pending" => DeliveryStatus::Pending { next: v.wall("next")? },
+            "delivered" => DeliveryStatus::Delivered,
+            "dead" => DeliveryStatus::Dead,
+            other => return Err(format!("`{other}` is not the status of a delivery")),
+        };
+        Ok(Delivery {
+            id: self.id,
+            key: self.key.into(),
+            trigger: v.name("trigger")?,
+            scenario: v.name("scenario")?,
+            seq: v.u64("seq")?,
+            direction: v.word("direction", Direction::parse)?,
+            test: v.bool("test")?,
+            since: v.wall("since")?,
+            payload: self.payload.into(),
+            attempts: self.attempts,
+            last_error: v.optional("last_error", |r, k| r.name(k))?,
+            status,
+            changed: parse_wall(&self.changed)?,
+        })
+    }
+}

@@ -1,0 +1,229 @@
+use super::*;
+use crate::model::check::HttpExpect;
+use crate::model::delivery::key;
+use crate::model::scenario::{Direction, Trigger, TriggerKind};
+
+const RETRY: Retry = Retry {
+    attempts: 3,
+    first: Duration::from_secs(1),
+    most: Duration::from_secs(60),
+    max_age: Duration::from_secs(3_600),
+};
+
+fn trigger(name: &str, uri: &str) -> Trigger {
+    let expect = HttpExpect { status: Vec::new(), headers: Vec::new(), body: None, trofs_code: None, trofs_body: None };
+    let kind = TriggerKind::Http {
+        uri: uri.into(),
+        method: "POST".into(),
+        headers: Vec::new(),
+        body: None,
+        expect,
+        secret: None,
+    };
+    Trigger { name: name.into(), kind, retry: RETRY, timeout: Duration::from_secs(10) }
+}
+
+struct World {
+    outbox: Outbox,
+    model: Model,
+    now: Now,
+}
+
+impl World {
+    fn new() -> World {
+        let mut model = Model::empty();
+        model.triggers = vec![trigger("mail", "https://mail.test/x"), trigger("page", "http://page.test:80/y")];
+        World { outbox: Outbox::restore(Now::default(), Vec::new()), model, now: Now::default() }
+    }
+
+    fn commit(&mut self, scenario: &str, seq: u64, trigger: &str) -> u64 {
+        self.add(scenario, seq, trigger, 0)
+    }
+
+    fn add(&mut self, scenario: &str, seq: u64, trigger: &str, order: u64) -> u64 {
+        let id = self.outbox.next_id();
+        let delivery = Delivery {
+            id,
+            key: key(["box", scenario, &seq.to_string(), "activate", trigger]),
+            trigger: trigger.into(),
+            scenario: scenario.into(),
+            seq,
+            direction: Direction::Activate,
+            test: false,
+            since: self.now.wall,
+            payload: "{}".into(),
+            attempts: 0,
+            last_error: None,
+            status: DeliveryStatus::Pending { next: self.now.wall },
+            changed: self.now.wall,
+        };
+        self.outbox.add(self.now, order, delivery);
+        self.outbox.durable(0);
+        if order == 0 {
+            self.outbox.orders.clear();
+        }
+        id
+    }
+
+    fn due(&mut self) -> Vec<u64> {
+        self.outbox.take_due(self.now, &self.model).into_iter().map(|d| d.id).collect()
+    }
+
+    fn end(&mut self, id: u64, result: Result<(), Failure>) {
+        self.outbox.finished(self.now, id, result, &self.model);
+    }
+
+    fn wait(&mut self, seconds: u64) {
+        self.now = self.now.after(Duration::from_secs(seconds));
+    }
+
+    fn status(&self, id: u64) -> &'static str {
+        self.outbox.book().deliveries[&id].status.word()
+    }
+}
+
+fn failure(endpoint: bool) -> Result<(), Failure> {
+    Err(Failure { why: "503".into(), retry_after: None, endpoint })
+}
+
+#[test]
+fn of_one_scenario_and_trigger_the_next_goes_only_after_the_one_before() {
+    let mut w = World::new();
+    let (a1, a2) = (w.commit("a", 1, "page"), w.commit("a", 2, "page"));
+    let (a1_mail, b1) = (w.commit("a", 1, "mail"), w.commit("b", 1, "page"));
+    assert_eq!(w.due(), [a1, a1_mail, b1]);
+    w.end(a1, failure(false));
+    assert_eq!(w.due(), [] as [u64; 0]);
+    w.wait(1);
+    assert_eq!(w.due(), [a1], "the one that failed, and not the one behind it");
+    w.end(a1, Ok(()));
+    assert_eq!(w.due(), [a2]);
+}
+
+#[test]
+fn a_delivery_goes_only_once_its_commit_is_durable() {
+    let mut w = World::new();
+    let id = w.add("a", 1, "page", 7);
+    assert_eq!(w.due(), [] as [u64; 0]);
+    w.outbox.durable(6);
+    assert_eq!(w.due(), [] as [u64; 0]);
+    w.outbox.durable(7);
+    assert_eq!(w.due(), [id]);
+}
+
+#[test]
+fn pauses_double_within_their_bounds_and_the_last_attempt_ends_in_the_dead_letters() {
+    let mut w = World::new();
+    let id = w.commit("a", 1, "page");
+    for (attempt, least, most) in [(1, 500, 1_000), (2, 1_000, 2_000)] {
+        assert_eq!(w.due(), [id]);
+        w.end(id, failure(false));
+        let pause = w.outbox.due[&id].since(w.now.tick);
+        assert!((least..=most).contains(&pause.as_millis()), "attempt {attempt}: {pause:?}");
+        w.wait(2);
+    }
+    assert_eq!(w.due(), [id]);
+    w.end(id, failure(false));
+    assert_eq!(w.status(id), "dead");
+    let told: Vec<_> = w.outbox.take_told().iter().map(|t| (t.retried, t.delivery.attempts)).collect();
+    assert_eq!(told, [(true, 1), (true, 2), (false, 3)]);
+    assert!(w.outbox.replay(w.now, id) && !w.outbox.replay(w.now, id));
+    assert_eq!(w.due(), [id], "with the same id and key");
+}
+
+#[test]
+fn a_receiver_that_asks_for_time_gets_it() {
+    let mut w = World::new();
+    let id = w.commit("a", 1, "page");
+    assert_eq!(w.due(), [id]);
+    let asked = Some(Duration::from_secs(90));
+    w.end(id, Err(Failure { why: "429".into(), retry_after: asked, endpoint: false }));
+    w.wait(89);
+    assert_eq!(w.due(), [] as [u64; 0]);
+    assert_eq!(w.outbox.wake_at(), Some(w.now.tick + Duration::from_secs(1)));
+    w.wait(1);
+    assert_eq!(w.due(), [id]);
+}
+
+#[test]
+fn what_is_too_old_is_given_up_and_frees_the_one_behind_it() {
+    let mut w = World::new();
+    let old = w.commit("a", 1, "page");
+    assert_eq!(w.due(), [old]);
+    w.end(old, Err(Failure { why: "429".into(), retry_after: Some(RETRY.max_age * 2), endpoint: false }));
+    w.wait(3_599);
+    let young = w.commit("a", 2, "page");
+    assert_eq!(w.due(), [] as [u64; 0]);
+    w.wait(1);
+    w.due();
+    assert_eq!(w.due(), [young]);
+    assert_eq!(w.status(old), "dead");
+}
+
+#[test]
+fn a_breaker_holds_an_endpoint_back_and_lets_one_attempt_look() {
+    let mut w = World::new();
+    let ids: Vec<u64> = (0..6).map(|n| w.commit(&format!("s{n}"), 1, "page")).collect();
+    let mail = w.commit("a", 1, "mail");
+    w.due();
+    for id in &ids[..5] {
+        w.end(*id, failure(true));
+    }
+    w.end(mail, failure(false));
+    w.wait(5);
+    assert_eq!(w.due(), [mail], "another endpoint is not concerned");
+    assert_eq!(w.outbox.book().breakers["http://page.test:80"].word, "open");
+    w.end(ids[5], failure(true));
+    w.wait(5);
+    assert_eq!(w.due(), [ids[0]], "one attempt looks");
+    assert_eq!(w.outbox.book().breakers["http://page.test:80"].word, "half open");
+    w.end(ids[0], failure(true));
+    w.wait(19);
+    assert_eq!(w.due(), [] as [u64; 0], "twice as long");
+    w.wait(1);
+    assert_eq!(w.due(), [ids[0]]);
+    w.end(ids[0], Ok(()));
+    assert_eq!(w.due(), ids[1..], "all of them");
+    assert!(w.outbox.book().breakers.is_empty());
+}
+
+#[test]
+fn after_a_restart_what_waits_goes_on_where_it_was() {
+    let mut w = World::new();
+    let (first, second) = (w.commit("a", 1, "page"), w.commit("a", 2, "page"));
+    w.due();
+    w.end(first, failure(false));
+    let left = w.outbox.take_rows().into_iter().filter_map(|(_, delivery)| delivery).collect();
+    let key_before = w.outbox.book().deliveries[&first].key.clone();
+    w.now = Now::new(Tick::ZERO, w.now.wall + Duration::from_secs(60));
+    w.outbox = Outbox::restore(w.now, left);
+    assert_eq!(w.due(), [first]);
+    let delivery = &w.outbox.book().deliveries[&first];
+    assert_eq!((&delivery.key, delivery.attempts), (&key_before, 1));
+    assert!(w.outbox.next_id() > second);
+}
+
+#[test]
+fn what_waits_is_bounded() {
+    let mut w = World::new();
+    let first = w.commit("a", 1, "page");
+    for seq in 0..PENDING_MOST as u64 {
+        w.commit("a", 2 + seq, "page");
+    }
+    assert_eq!((w.status(first), w.outbox.due.len()), ("dead", PENDING_MOST));
+    for _ in 0..2 * SETTLED_MOST {
+        w.commit("a", 1, "page");
+    }
+    assert_eq!(w.outbox.book().deliveries.len(), PENDING_MOST + SETTLED_MOST);
+}
+
+#[test]
+fn an_endpoint_is_scheme_and_host_without_credentials() {
+    for (uri, shown) in [
+        ("https://Me:pw@Host.test:8443/a?b@c", "https://host.test:8443"),
+        ("http://host.test", "http://host.test"),
+        ("http://host.test?x=1", "http://host.test"),
+    ] {
+        assert_eq!(&*trigger("t", uri).endpoint(), shown);
+    }
+}
