@@ -58,6 +58,11 @@ pub trait Files {
         let _ = path;
         None
     }
+    /// The bytes of a database. `None`: it is not to be had here, and the configuration is good without it.
+    fn read_database(&self, path: &str) -> Result<Option<Vec<u8>>, String> {
+        let _ = path;
+        Ok(None)
+    }
     /// Seconds since 1970, for what is about to expire; `None` where the time does not matter.
     fn now(&self) -> Option<i64> {
         None

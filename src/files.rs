@@ -18,6 +18,9 @@ pub struct DiskFiles {
 /// No configuration and no script is longer; a device or a mistake is. Bytes.
 const TEXT_BYTES_MOST: u64 = 64 << 20;
 
+/// Longest database. Bytes.
+const DATABASE_BYTES_MOST: u64 = 1 << 30;
+
 /// Files that one glob may match.
 const MATCHES_MOST: usize = 10_000;
 
@@ -97,6 +100,16 @@ impl Files for DiskFiles {
 
     fn read(&self, path: &str) -> Result<String, String> {
         read_text(&self.folder.join(path))
+    }
+
+    fn read_database(&self, path: &str) -> Result<Option<Vec<u8>>, String> {
+        let file = std::fs::File::open(self.folder.join(path)).map_err(|e| e.to_string())?;
+        let mut bytes = Vec::new();
+        file.take(DATABASE_BYTES_MOST + 1).read_to_end(&mut bytes).map_err(|e| e.to_string())?;
+        if bytes.len() as u64 > DATABASE_BYTES_MOST {
+            return Err("it is larger than 1 GiB".into());
+        }
+        Ok(Some(bytes))
     }
 
     fn is_private(&self, path: &str) -> Option<bool> {

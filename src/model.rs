@@ -11,6 +11,7 @@ pub mod dnssec;
 pub mod ending;
 pub mod event;
 pub mod fault;
+pub mod geo;
 pub mod id;
 pub mod ldap;
 pub mod limit;

@@ -8,6 +8,7 @@ pub mod chooser;
 pub mod contents;
 pub mod limiter;
 pub mod live;
+pub mod networks;
 pub mod pick;
 pub mod prepared;
 pub mod routing;

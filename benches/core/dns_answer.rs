@@ -90,6 +90,7 @@ fn model() -> Arc<Model> {
         enabled: true,
         weight: 1,
         datacenter: None,
+        geo: Vec::new(),
     };
     let rrset = Rrset {
         key: "www A".into(),
@@ -104,7 +105,7 @@ fn model() -> Arc<Model> {
             record(13, Some(ScenarioId(0))),
         ],
         on_empty: OnEmpty::ServeAll,
-        select: Select { method: SelectMethod::Weighted, answers: None },
+        select: Select { topology: false, geo: false, method: SelectMethod::Weighted, answers: None },
         datacenter: None,
     };
     model.zones = vec![Zone {

@@ -105,7 +105,7 @@ pub use status::{ConfigDto, DrainingDto, JournalEntryDto, OverrideDto, ProblemDt
 pub use switch::SwitchDto;
 pub use trigger::{QueryDto, TriggerDto};
 pub use vserver::{VserverDto, VserverMemberDto};
-pub use zone::{AnswerDto, RecordDto, RrsetDto, ZoneDto};
+pub use zone::{AnswerDto, RecordDto, RrsetDto, ServedDto, ZoneDto};
 
 /// A type whose JSON form can be told. Structures go into `components` once and are referred to.
 pub trait Schema {

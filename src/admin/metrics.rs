@@ -255,6 +255,15 @@ fn dns(look: &World<'_>, page: &mut Page) {
     for (zone, live) in zones() {
         family.sample(&[("zone", &zone.name)], live.queries_total.load(Relaxed) as f64);
     }
+    let help = "Answers by steered RRset and what was served: primary, dr, or the value of on_empty that chose.";
+    let mut family = page.counter("bascule_rrset_answers_total", help);
+    for (zone, live) in zones() {
+        for rrset in &zone.rrsets {
+            for (set, total) in live.rrset(&rrset.key).totals().filter(|(_, total)| *total > 0) {
+                family.sample(&[("zone", &zone.name), ("rrset", &rrset.key), ("set", set)], total as f64);
+            }
+        }
+    }
     let mut family = page.counter("bascule_zone_fallback_total", "Answers by zone that on_empty chose.");
     for (zone, live) in zones() {
         family.sample(&[("zone", &zone.name)], live.fallback_total.load(Relaxed) as f64);

@@ -14,9 +14,11 @@ macro_rules! pages {
     ($($name:literal),* $(,)?) => { [$(($name, include_str!(concat!("../manual/", $name, ".rs")))),*] };
 }
 
-const PAGES: [(&str, &str); 22] = pages![
+const PAGES: [(&str, &str); 24] = pages![
     "choices",
     "config",
+    "dns",
+    "dnssec",
     "endings",
     "figures",
     "first_steps",

@@ -10,6 +10,7 @@
 //! extended_errors = true                 # RFC 8914; the default
 //! cookies         = { keys = ["dns-cookie.key", "dns-cookie.old"] }
 //! rate_limit      = { per_second = 200, slip = 2, exempt = ["10.0.0.0/8"] }
+//! geo             = { database = "GeoLite2-City.mmdb" }
 //! ecs             = { ipv4_prefix = 24, ipv6_prefix = 56, from = ["198.51.100.0/24"] }
 //! ```
 //!
@@ -31,8 +32,28 @@
 //!   subnet that a resolver of `from` (empty: any) tells stands for the client in the selection, cut to the configured
 //!   bits. The scope in the answer is what was looked at, and 0 where all clients are answered alike. A malformed option
 //!   is FORMERR.
+//! - **Geography.** `geo` names a database in MaxMind's format (continent, country and first subdivision are read). It is
+//!   read with the configuration, so a reload takes a new one; no query leaves the box.
 //! - **TCP** (RFC 7766): queries may be pipelined and are answered in order; an idle connection ends after 10 s, and a
 //!   client that asks is told so (RFC 7828). 1000 connections in all, 100 of one IPv4 address or IPv6 /64.
 //! - **Extended errors.** 14 *Not Ready* before the first probe round, 20 *Not Authoritative* outside the zones, 18
 //!   *Prohibited* for transfers, 3 *Stale Answer* for `last_good`, 0 with the policy's name where another `on_empty`
 //!   chose. `extended_errors = false` leaves them out.
+//!
+//! # Records
+//!
+//! Zone text and `data` take every common type in the form of its RFC: A, AAAA, AFSDB, APL, CAA, CDNSKEY, CDS, CERT,
+//! CNAME, DHCID, DNAME, DNSKEY, DS, EUI48, EUI64, HINFO, HTTPS, IPSECKEY, KX, LOC, MX, NAPTR, NS, OPENPGPKEY, PTR,
+//! RESINFO, RP, SMIMEA, SOA, SPF, SRV, SSHFP, SVCB, TLSA, TXT, URI, ZONEMD, and any other as RFC 3597 has it
+//! (`TYPE65280 \\# 3 010203`).
+//!
+//! `ALIAS` (there is no RFC) stands where a CNAME may not, at the apex:
+//!
+//! ```text
+//! @  ALIAS  www
+//! ```
+//!
+//! A query for A or AAAA gets the addresses that the target has at that moment, steering included, as the owner's own.
+//! The target must be in a zone served here; CNAME and ALIAS on the way are followed, also into another zone; an own
+//! record of the owner goes before; the TTL is the least on the way. On the wire there is no such type.
+//! A signed zone ([`dnssec`](super::dnssec)) takes no ALIAS.

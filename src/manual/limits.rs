@@ -35,7 +35,7 @@
 //! | zones from another primary | `from` in `[zone.NAME.transfer]` is refused at load; NOTIFY to this box is NOTIMP |
 //! | TSIG other than HMAC-SHA256, or on messages that are no transfers | refused at load; such a query is answered without a signature |
 //! | dynamic updates | NOTIMP: records change with the configuration |
-//! | geography, topology, round-trip times as a selection | refused at load: `ordered`, `weighted`, `round_robin`, `hash` are there |
+//! | round-trip times as a selection | refused at load: `ordered`, `weighted`, `round_robin`, `hash` are there, after `topology` by own networks and `geo` by a database |
 //! | DNS over TLS, HTTPS or QUIC | there is no key for them |
 //! | recursion and forwarding | names outside all zones are REFUSED (EDE 20); an alias that leads out of the zones ends there |
 //!

@@ -23,7 +23,17 @@
 //! 3. **Empty?** `on_empty` decides, and never with NXDOMAIN: `serve_all` (the base set, unfiltered; the default),
 //!    `other_set` (the next active DR set, else the primary set), `{ static = [...] }`, `last_good`, `nodata`,
 //!    `servfail`. Two sets are never mixed.
-//! 4. **Select** among what is left: `ordered`, `weighted`, `round_robin`, `hash`; then the number of answers.
+//! 4. **Select** among what is left. With `topology = true` the records of the client's own data centre answer alone,
+//!    where any of them is left: a record stands in the one of its `datacenter`, a client in the one that has the longest
+//!    of the `networks` that hold its address (`[datacenter.dc-a] networks = ["10.0.0.0/8"]`). Else,
+//!    with `geo = true`, those answer that are for the narrowest region that holds the client (`geo = "country:TR"`,
+//!    `"continent:EU"`, `"subdivision:TR-34"`, or a list), and for a client in none of the regions those without `geo`.
+//!    Then `ordered`, `weighted`, `round_robin`, or `hash` (rendezvous hash of the client, which keeps its answer); then the number of
+//!    answers. The client is the resolver that asks, or the subnet that it tells, where `ecs` is configured
+//!    ([`dns`](super::dns)).
+//!
+//! How many answers were made of the primary set, of a DR set, and of what `on_empty` chose, is counted for each RRset
+//! (`bascule_rrset_answers_total`, and `served` in the REST interface): after a transition it tells who still gets what.
 //!
 //! One TTL for each RRset. A CNAME never stands beside other data in any combination that can be reached: that is
 //! checked when the configuration is loaded.

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::net::SocketAddr;
 
+use super::geo::Database;
 use super::id::Name;
 use super::net::Network;
 
@@ -23,6 +24,8 @@ pub struct Dns {
     pub rate_limit: Option<RateLimit>,
     /// `None`: client subnets are ignored, and no answer tells of them.
     pub ecs: Option<ClientSubnet>,
+    /// What tells where clients are; `None`: nobody knows.
+    pub geo: Option<Database>,
 }
 
 /// Longest identifier of a server. Bytes.
@@ -91,6 +94,7 @@ impl Default for Dns {
             cookies: Cookies::default(),
             rate_limit: None,
             ecs: None,
+            geo: None,
         }
     }
 }

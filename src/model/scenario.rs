@@ -191,6 +191,8 @@ pub struct Datacenter {
     pub wan: Option<AccessList>,
     pub lan: Option<AccessList>,
     pub internet: Option<AccessList>,
+    /// Clients in them are near to it; of several that hold a client, the one with the longest prefix counts.
+    pub networks: Vec<super::net::Network>,
     /// The switch `NAME.maintenance`.
     pub maintenance: super::id::SwitchId,
 }

@@ -1,17 +1,18 @@
 //! Zones and steered records. Names are stored as wire-format labels in lower case; RDATA as uncompressed wire bytes.
 
+mod rtype;
+
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::geo::Region;
 use super::id::{Name, ScenarioId, WatchedId};
+
+pub use rtype::RecordType;
 
 /// A domain name: wire format without compression, lower case, ending in the root label. At most 255 bytes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DnsName(pub Arc<[u8]>);
-
-/// A record type by number (RFC 1035, RFC 3597).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct RecordType(pub u16);
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Zone {
@@ -95,6 +96,8 @@ pub struct Record {
     /// 0..=65535; default 1. 0: only where all others of the answer have 0.
     pub weight: u32,
     pub datacenter: Option<Name>,
+    /// Regions that it is for; empty: for clients that are in none of the others'.
+    pub geo: Vec<Region>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -116,8 +119,12 @@ pub struct StaticData {
     pub rdata: Arc<[u8]>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Select {
+    /// Records of the client's own data centre alone, where it stands in one that has a record left. Default false.
+    pub topology: bool,
+    /// Then: records for the narrowest region that holds the client. Default false.
+    pub geo: bool,
     pub method: SelectMethod,
     /// How many records an answer holds; `None`: all.
     pub answers: Option<u32>,
@@ -150,75 +157,6 @@ impl Soa {
             rdata.extend_from_slice(&seconds(timer));
         }
         rdata.into()
-    }
-}
-
-// === impl RecordType ===
-
-impl RecordType {
-    pub const A: RecordType = RecordType(1);
-    pub const NS: RecordType = RecordType(2);
-    pub const CNAME: RecordType = RecordType(5);
-    pub const SOA: RecordType = RecordType(6);
-    pub const PTR: RecordType = RecordType(12);
-    pub const MX: RecordType = RecordType(15);
-    pub const TXT: RecordType = RecordType(16);
-    pub const AAAA: RecordType = RecordType(28);
-    pub const SRV: RecordType = RecordType(33);
-    pub const DNAME: RecordType = RecordType(39);
-    pub const DS: RecordType = RecordType(43);
-    pub const RRSIG: RecordType = RecordType(46);
-    pub const NSEC: RecordType = RecordType(47);
-    pub const DNSKEY: RecordType = RecordType(48);
-    pub const OPT: RecordType = RecordType(41);
-    pub const ANY: RecordType = RecordType(255);
-    pub const CAA: RecordType = RecordType(257);
-
-    const NAMES: [(&'static str, u16); 26] = [
-        ("A", 1),
-        ("NS", 2),
-        ("CNAME", 5),
-        ("SOA", 6),
-        ("PTR", 12),
-        ("HINFO", 13),
-        ("MX", 15),
-        ("TXT", 16),
-        ("AAAA", 28),
-        ("LOC", 29),
-        ("SRV", 33),
-        ("NAPTR", 35),
-        ("DNAME", 39),
-        ("OPT", 41),
-        ("DS", 43),
-        ("SSHFP", 44),
-        ("RRSIG", 46),
-        ("NSEC", 47),
-        ("DNSKEY", 48),
-        ("TLSA", 52),
-        ("SVCB", 64),
-        ("HTTPS", 65),
-        ("SPF", 99),
-        ("ANY", 255),
-        ("URI", 256),
-        ("CAA", 257),
-    ];
-
-    /// `A`, `aaaa`, `TYPE65400` (RFC 3597).
-    pub fn parse(text: &str) -> Option<RecordType> {
-        let upper = text.to_ascii_uppercase();
-        if let Some((_, number)) = RecordType::NAMES.iter().find(|(name, _)| *name == upper) {
-            return Some(RecordType(*number));
-        }
-        upper.strip_prefix("TYPE")?.parse().ok().map(RecordType)
-    }
-}
-
-impl std::fmt::Display for RecordType {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match RecordType::NAMES.iter().find(|(_, number)| *number == self.0) {
-            Some((name, _)) => f.write_str(name),
-            None => write!(f, "TYPE{}", self.0),
-        }
     }
 }
 

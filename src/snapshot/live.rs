@@ -29,7 +29,7 @@ pub use crate::balance::persistence::{Totals, keeps_a_table};
 pub use answers::AnswersLive;
 pub use connections::{Connection, Connections};
 pub use counted::Counted;
-pub use dns::{DnsLive, ZoneLive};
+pub use dns::{DnsLive, RrsetLive, Served, ZoneLive};
 pub use figures::{Ejector, FirstByte, Meter};
 pub use measured::{Endings, Interval, Measured};
 pub use sessions::{Clients, Session, Sessions, sessions_asked};
@@ -289,6 +289,11 @@ impl Registry {
         }
         self.rules.retain(|name, _| model.rule_id(name).is_some());
         self.zones.retain(|name, _| model.zones.iter().any(|z| z.name == *name));
+        for zone in &model.zones {
+            if let Some(live) = self.zones.get(&zone.name) {
+                live.retain(zone);
+            }
+        }
     }
 }
 

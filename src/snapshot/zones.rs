@@ -9,11 +9,13 @@
 //! network.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use super::Snapshot;
 use super::limiter::Limiter;
+use super::live::RrsetLive;
+use super::networks::Networks;
 use super::signing::ZoneSigner;
 use crate::balance::records::{self, Decision, Steering};
 use crate::model::Model;
@@ -28,6 +30,7 @@ pub struct ZoneIndex {
     /// Labels of the longest origin.
     deepest_origin: usize,
     limiter: Option<Limiter>,
+    networks: Networks,
 }
 
 /// One zone as a tree.
@@ -49,6 +52,8 @@ pub struct ZoneEntry {
     pub signer: Option<ZoneSigner>,
     /// One for each of the zone's steered RRsets: how many queries it has had (round robin).
     turns: Vec<AtomicU64>,
+    /// One for each of them: its counters, found by name when they are first needed.
+    counted: Vec<OnceLock<Arc<RrsetLive>>>,
 }
 
 /// A position in the tree of one zone; the apex is [`NodeId::APEX`].
@@ -179,6 +184,7 @@ impl ZoneIndex {
             deepest_origin: origins().map(|o| o.labels().count()).max().unwrap_or(0),
             zones: model.zones.iter().map(ZoneEntry::build).collect(),
             limiter: model.dns.rate_limit.as_ref().map(Limiter::new),
+            networks: Networks::build(model),
         }
     }
 
@@ -194,6 +200,11 @@ impl ZoneIndex {
     /// `[dns] rate_limit`; a new model starts counting anew.
     pub fn limiter(&self) -> Option<&Limiter> {
         self.limiter.as_ref()
+    }
+
+    /// The operator's own networks.
+    pub fn networks(&self) -> &Networks {
+        &self.networks
     }
 }
 
@@ -214,6 +225,7 @@ impl ZoneEntry {
             fixed_contents: 0,
             signer: zone.dnssec.as_ref().and_then(|dnssec| ZoneSigner::new(&zone.origin, dnssec)),
             turns: zone.rrsets.iter().map(|_| AtomicU64::new(0)).collect(),
+            counted: zone.rrsets.iter().map(|_| OnceLock::new()).collect(),
         };
         entry.insert(zone.origin.clone(), None);
         entry.add_fixed(&zone.origin, RecordType::SOA, soa_ttl, &zone.soa.rdata());
@@ -254,6 +266,11 @@ impl ZoneEntry {
     /// The number of earlier calls for this RRset: the turn of round robin.
     pub fn next_turn(&self, rrset: u32) -> u64 {
         self.turns[rrset as usize].fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// The counters of a steered RRset; `find` looks them up the first time.
+    pub fn counted(&self, rrset: u32, find: impl FnOnce() -> Arc<RrsetLive>) -> &RrsetLive {
+        self.counted[rrset as usize].get_or_init(find)
     }
 
     /// The turn that the next query will have.

@@ -132,7 +132,7 @@ fn model(listen: &[&str]) -> Model {
             own_ttl: false,
             records: vec![record([192, 0, 2, 10], None), record([198, 51, 100, 10], Some(ScenarioId(0)))],
             on_empty: OnEmpty::ServeAll,
-            select: Select { method: SelectMethod::Ordered, answers: None },
+            select: Select { topology: false, geo: false, method: SelectMethod::Ordered, answers: None },
             datacenter: None,
         }],
         origin,
@@ -151,6 +151,7 @@ fn record(address: [u8; 4], dr_cond: Option<ScenarioId>) -> Record {
         enabled: true,
         weight: 1,
         datacenter: None,
+        geo: Vec::new(),
     }
 }
 
@@ -209,6 +210,8 @@ async fn a_published_transition_is_in_the_next_answer() {
     let live = Arc::clone(&appliance.cell.load().dns);
     assert_eq!(live.udp_queries_total.load(Ordering::Relaxed), 2);
     assert_eq!(appliance.cell.load().zone_live[0].queries_total.load(Ordering::Relaxed), 2);
+    let sets = appliance.cell.load().zone_live[0].rrset(&"www A".into());
+    assert_eq!(sets.totals().take(3).collect::<Vec<_>>(), [("primary", 1), ("dr", 1), ("serve_all", 0)]);
     appliance.stop().await;
 }
 

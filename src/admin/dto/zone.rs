@@ -42,8 +42,21 @@ dto! {
         pub set: String,
         /// What `on_empty` made of an empty base set; null while it is not empty.
         pub fallback: Option<String>,
+        /// Whether records of the client's own data centre come first.
+        pub topology: bool,
+        /// Whether records for the client's region come first.
+        pub geo: bool,
+        /// How many answers were made of what since the start; what was never served is left out.
+        pub served: Vec<ServedDto>,
         /// What a query is answered now; the selection may leave some of it out of one answer.
         pub answers: Vec<AnswerDto>,
+    }
+
+    /// Answers by what was served.
+    pub struct ServedDto {
+        /// `primary`, `dr`, or the value of `on_empty` that chose.
+        pub set: String,
+        pub total: u64,
     }
 
     /// A record of a steered RRset.
@@ -61,6 +74,8 @@ dto! {
         pub enabled: bool,
         pub weight: u32,
         pub datacenter: Option<String>,
+        /// Regions that it is for: `continent:EU`, `country:TR`, `subdivision:TR-34`.
+        pub geo: Vec<String>,
         /// Whether it is answered now.
         pub served: bool,
         /// The step that decided: `base_set`, `filter` or `on_empty`.
@@ -100,6 +115,7 @@ impl RrsetDto {
     fn of(world: &World<'_>, zone: usize, at: usize) -> RrsetDto {
         let rrset = &world.model.zones[zone].rrsets[at];
         let steered = world.snapshot.steered(zone, at);
+        let live = world.snapshot.zone_live[zone].rrset(&rrset.key);
         let records: Vec<RecordDto> = rrset
             .records
             .iter()
@@ -127,6 +143,13 @@ impl RrsetDto {
             records,
             datacenter: rrset.datacenter.as_deref().map(text),
             set: world.snapshot.set_name(steered.base),
+            topology: rrset.select.topology,
+            geo: rrset.select.geo,
+            served: live
+                .totals()
+                .filter(|(_, total)| *total > 0)
+                .map(|(set, total)| ServedDto { set: text(set), total })
+                .collect(),
             fallback: steered.fallback.map(|f| text(f.word())),
             answers,
         }
@@ -167,6 +190,7 @@ impl RecordDto {
             enabled: record.enabled,
             weight: record.weight,
             datacenter: record.datacenter.as_deref().map(text),
+            geo: record.geo.iter().map(ToString::to_string).collect(),
             served: view.served,
             step: text(view.step),
             because: view.because.clone(),

@@ -1,4 +1,5 @@
-//! Step 4: the order of the records and how many of them an answer holds.
+//! Step 4: the order of the records and how many of them an answer holds. With `topology` the records of the client's
+//! own data centre come first of all, and alone, where there are any; else, with `geo`, those for its region.
 //!
 //! Resolvers cache and often reorder an answer, so shares are exact only where an answer holds one record
 //! (`answers = 1`); with more, `weighted` gives every record the first place in proportion to its weight. The hash is
@@ -8,25 +9,36 @@
 
 use std::net::IpAddr;
 
+use crate::model::geo::Place;
 use crate::model::zone::{Record, RecordType, Rrset, SelectMethod};
 
 /// The chance and the circumstances of one query.
 #[derive(Clone, Copy, Debug)]
-pub struct Draw {
+pub struct Draw<'a> {
     /// Fresh random bits for `weighted`.
     pub entropy: u64,
     /// The number of earlier queries for this RRset, for `round_robin`.
     pub turn: u64,
     /// Whom the answer is for, for `hash`.
     pub client: IpAddr,
+    /// The data centre that the client stands in, for `topology`.
+    pub datacenter: Option<&'a str>,
+    /// Where it is, for `geo`.
+    pub place: Place<'a>,
 }
 
 /// Orders `chosen` (positions in `rrset.records`) and cuts it to the number of answers. A record of weight 0 stays only
 /// where all have weight 0. A CNAME is always alone.
-pub fn select(rrset: &Rrset, chosen: &mut Vec<u32>, draw: Draw) {
+pub fn select(rrset: &Rrset, chosen: &mut Vec<u32>, draw: Draw<'_>) {
     let record = |at: u32| &rrset.records[at as usize];
     if chosen.iter().any(|&at| record(at).weight > 0) {
         chosen.retain(|&at| record(at).weight > 0);
+    }
+    let near = |at: u32| draw.datacenter.is_some() && record(at).datacenter.as_deref() == draw.datacenter;
+    if rrset.select.topology && chosen.iter().any(|&at| near(at)) {
+        chosen.retain(|&at| near(at));
+    } else if rrset.select.geo {
+        by_region(rrset, chosen, draw.place);
     }
     let Some(&first) = chosen.first() else { return };
     let single = record(first).rtype == RecordType::CNAME;
@@ -45,6 +57,18 @@ pub fn select(rrset: &Rrset, chosen: &mut Vec<u32>, draw: Draw) {
         }
     }
     chosen.truncate(wanted);
+}
+
+/// Keeps the records for the narrowest region that holds the client. A client in none of the regions gets the records
+/// that are for nobody in particular, and all where there are none of those.
+fn by_region(rrset: &Rrset, chosen: &mut Vec<u32>, place: Place<'_>) {
+    let regions = |at: u32| &rrset.records[at as usize].geo;
+    let best = chosen.iter().map(|&at| place.nearness(regions(at))).max().unwrap_or(0);
+    if best > 0 {
+        chosen.retain(|&at| place.nearness(regions(at)) == best);
+    } else if chosen.iter().any(|&at| regions(at).is_empty()) {
+        chosen.retain(|&at| regions(at).is_empty());
+    }
 }
 
 /// Draws without replacement in proportion to the weights until `wanted` places are filled. Equal weights where all are

@@ -23,6 +23,7 @@ fn record(letter: char) -> Record {
         enabled: true,
         weight: 1,
         datacenter: None,
+        geo: Vec::new(),
     }
 }
 
@@ -43,7 +44,7 @@ fn rrset(records: Vec<Record>, on_empty: OnEmpty) -> Rrset {
         own_ttl: false,
         records,
         on_empty,
-        select: Select { method: SelectMethod::Ordered, answers: None },
+        select: Select { topology: false, geo: false, method: SelectMethod::Ordered, answers: None },
         datacenter: None,
     }
 }
@@ -168,14 +169,20 @@ fn the_last_good_set_is_kept_while_nothing_is_left() {
     assert_eq!(last_good(&set, steering(&[true, false, true]), &good), [1]);
 }
 
-fn draw(entropy: u64) -> Draw {
-    Draw { entropy, turn: entropy, client: IpAddr::V4(Ipv4Addr::from(entropy as u32)) }
+fn draw(entropy: u64) -> Draw<'static> {
+    Draw {
+        entropy,
+        turn: entropy,
+        client: IpAddr::V4(Ipv4Addr::from(entropy as u32)),
+        datacenter: None,
+        place: Default::default(),
+    }
 }
 
 fn chosen_first(method: SelectMethod, weights: &[u32], queries: u64) -> HashMap<u32, u64> {
     let records = weights.iter().zip('a'..).map(|(&weight, c)| Record { weight, ..record(c) }).collect();
     let mut set = rrset(records, OnEmpty::ServeAll);
-    set.select = Select { method, answers: Some(1) };
+    set.select = Select { topology: false, geo: false, method, answers: Some(1) };
     let mut counts = HashMap::new();
     for query in 0..queries {
         let mut chosen: Vec<u32> = (0..weights.len() as u32).collect();
@@ -201,6 +208,12 @@ fn shares_follow_the_weights_within_one_percent() {
             let share = counts[&at] as f64 / 100_000.0;
             assert!((share - weight / 8.0).abs() < 0.01, "{method:?} gives record {at} {share}");
         }
+        let square = |at, weight: f64| {
+            let expected = 100_000.0 * weight / 8.0;
+            (counts[&at] as f64 - expected).powi(2) / expected
+        };
+        let chi = square(0, 1.0) + square(1, 2.0) + square(3, 5.0);
+        assert!(chi < 13.82, "chi-square with two degrees of freedom, one in a thousand: {method:?} has {chi}");
     }
 }
 
@@ -213,7 +226,7 @@ fn weights_of_zero_everywhere_are_equal_weights() {
 #[test]
 fn removing_a_record_moves_only_the_clients_it_had() {
     let mut set = rrset(('a'..='e').map(record).collect(), OnEmpty::ServeAll);
-    set.select = Select { method: SelectMethod::Hash, answers: Some(1) };
+    set.select = Select { topology: false, geo: false, method: SelectMethod::Hash, answers: Some(1) };
     for client in 0..2_000 {
         let pick = |mut chosen: Vec<u32>| {
             select(&set, &mut chosen, draw(client));
@@ -291,7 +304,7 @@ proptest! {
     ) {
         let records: Vec<Record> = weights.iter().zip('a'..).map(|(&weight, c)| Record { weight, ..record(c) }).collect();
         let mut set = rrset(records, OnEmpty::ServeAll);
-        set.select = Select { method, answers };
+        set.select = Select { topology: false, geo: false, method, answers };
         let mut chosen: Vec<u32> = (0..weights.len() as u32).collect();
         select(&set, &mut chosen, draw(entropy));
         let weighty = weights.iter().filter(|w| **w > 0).count();
@@ -301,4 +314,24 @@ proptest! {
         chosen.dedup();
         prop_assert_eq!(chosen.len(), available.min(answers.map_or(usize::MAX, |n| n as usize)), "no record twice");
     }
+}
+
+#[test]
+fn records_of_the_clients_own_data_centre_answer_alone_where_there_are_any() {
+    let mut records: Vec<Record> = ('a'..='c').map(record).collect();
+    records[1].datacenter = Some("dc-b".into());
+    records[2].datacenter = Some("dc-c".into());
+    let mut set = rrset(records, OnEmpty::ServeAll);
+    set.select.topology = true;
+    let near = |set: &Rrset, datacenter: Option<&str>, eligible: &[u32]| {
+        let mut chosen = eligible.to_vec();
+        select(set, &mut chosen, Draw { datacenter, ..draw(1) });
+        chosen
+    };
+    assert_eq!(near(&set, Some("dc-b"), &[0, 1, 2]), [1]);
+    assert_eq!(near(&set, Some("dc-b"), &[0, 2]), [0, 2], "its own is left out");
+    assert_eq!(near(&set, Some("dc-x"), &[0, 1, 2]), [0, 1, 2]);
+    assert_eq!(near(&set, None, &[0, 1, 2]), [0, 1, 2], "it stands nowhere; that is no place of its own");
+    set.select.topology = false;
+    assert_eq!(near(&set, Some("dc-b"), &[0, 1, 2]), [0, 1, 2]);
 }

@@ -3,6 +3,7 @@
 use super::text::{Text, Value};
 use crate::model::Model;
 use crate::model::dns::{ClientSubnet, Cookies, RateLimit};
+use crate::model::geo::Database;
 use crate::model::net::Network;
 use crate::model::transfer::TsigSecret;
 
@@ -15,6 +16,8 @@ pub(super) fn dns(out: &mut Text, model: &Model) {
     out.key("cookies", cookies(&dns.cookies));
     out.maybe("rate_limit", dns.rate_limit.as_ref().map(rate_limit));
     out.maybe("ecs", dns.ecs.as_ref().map(ecs));
+    let geo = |database: &Database| Value::Inline(vec![("database".into(), Value::str(&database.file))]);
+    out.maybe("geo", dns.geo.as_ref().map(geo));
     for key in &dns.tsig {
         out.table(&["dns", "tsig", &key.name]);
         out.key("algorithm", Value::str("hmac-sha256"));

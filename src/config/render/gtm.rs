@@ -182,6 +182,8 @@ fn guard(model: &Model, guard: &Guard) -> Value {
 pub(super) fn datacenters(out: &mut Text, model: &Model) {
     for datacenter in &model.datacenters {
         out.table(&["datacenter", &datacenter.name]);
+        let networks = Some(&datacenter.networks).filter(|networks| !networks.is_empty());
+        out.maybe("networks", networks.map(|networks| super::dns::networks(networks)));
         let lists = [("wan", &datacenter.wan), ("lan", &datacenter.lan), ("internet", &datacenter.internet)];
         for (key, list) in lists.into_iter().filter_map(|(key, list)| Some((key, list.as_ref()?))) {
             out.table(&["datacenter", &datacenter.name, key]);

@@ -107,6 +107,8 @@ fn record(model: &Model, rrset: &Rrset, record: &Record) -> Value {
     add("enabled", (!record.enabled).then_some(Value::Bool(false)));
     add("weight", Some(Value::Int(record.weight.into())));
     add("datacenter", record.datacenter.as_ref().map(Value::str));
+    let regions = || Value::List(record.geo.iter().map(Value::show).collect());
+    add("geo", (!record.geo.is_empty()).then(regions));
     Value::Inline(entries)
 }
 
@@ -132,5 +134,12 @@ fn select(select: &Select) -> Value {
         SelectMethod::Hash => "hash",
     };
     let answers = select.answers.map_or_else(|| Value::str("all"), |n| Value::Int(n.into()));
-    Value::Inline(vec![("method".into(), Value::str(method)), ("answers".into(), answers)])
+    let mut entries = vec![("method".to_owned(), Value::str(method)), ("answers".into(), answers)];
+    if select.geo {
+        entries.push(("geo".into(), Value::Bool(true)));
+    }
+    if select.topology {
+        entries.push(("topology".into(), Value::Bool(true)));
+    }
+    Value::Inline(entries)
 }

@@ -1,5 +1,7 @@
 //! Data centres and the access lists by which a site is seen; every target is a check.
 
+use std::collections::HashMap;
+
 use super::Context;
 use super::check::schedule;
 use super::names::maintenance;
@@ -9,6 +11,7 @@ use crate::config::values;
 use crate::model::check::{Check, HttpExpect, HttpRequest, Origin, Probe, StatusRange, Target, TlsProbe};
 use crate::model::condition::Signal;
 use crate::model::id::{CheckId, DatacenterId, Name, SwitchId};
+use crate::model::net::Network;
 use crate::model::scenario::{AccessList, AccessTarget, Datacenter};
 
 /// The lists of every data centre in the order of the ids, and the checks made of their targets.
@@ -144,7 +147,33 @@ pub fn datacenters(cx: &mut Context<'_>, lists: AccessLists) -> Vec<Datacenter> 
     for (id, [wan, lan, internet]) in lists.lists.into_iter().enumerate() {
         let Some(name) = cx.names.datacenters.name(id).cloned() else { continue };
         let switch = cx.names.switches.id(&maintenance(&name)).unwrap_or(0);
-        datacenters.push(Datacenter { name, wan, lan, internet, maintenance: SwitchId::from_index(switch) });
+        let networks = networks(cx, &name);
+        datacenters.push(Datacenter { name, wan, lan, internet, networks, maintenance: SwitchId::from_index(switch) });
     }
+    twice(cx, &datacenters);
     datacenters
+}
+
+fn networks(cx: &mut Context<'_>, name: &str) -> Vec<Network> {
+    let section = cx.section("datacenter");
+    let table = section.into_iter().find(|(key, _, _)| *key == name).map(|(_, _, table)| table);
+    let root = Path::Root;
+    table.map_or_else(Vec::new, |table| {
+        super::dns::networks(&Object::new(table, None, root.key("datacenter"), Place::default()), "networks")
+    })
+}
+
+/// A network is of one data centre.
+fn twice(cx: &mut Context<'_>, datacenters: &[Datacenter]) {
+    let mut seen: HashMap<Network, &str> = HashMap::new();
+    for datacenter in datacenters {
+        for network in &datacenter.networks {
+            let Some(first) = seen.insert(*network, &datacenter.name) else { continue };
+            let section = cx.section("datacenter");
+            let table = section.into_iter().find(|(key, _, _)| **key == *datacenter.name).map(|(_, _, table)| table);
+            let place = table.and_then(|table| table.get("networks")).map(|node| node.place).unwrap_or_default();
+            let path = format!("datacenter.{}.networks", datacenter.name);
+            cx.report.error(place, &path, format!("{path}: {network} stands twice; first in `{first}`"));
+        }
+    }
 }

@@ -7,6 +7,7 @@ use super::object::Object;
 use crate::config::document::{Node, Path, Table, Value};
 use crate::config::values;
 use crate::model::dns::{ClientSubnet, CookieKey, Cookies, Dns, NSID_MAX, RateLimit};
+use crate::model::geo::Database;
 use crate::model::net::Network;
 
 static NOTHING: Table = Table { entries: Vec::new() };
@@ -24,6 +25,7 @@ pub fn dns(cx: &mut Context<'_>) -> Dns {
         cookies: cookies(cx, &object),
         rate_limit: rate_limit(&object),
         ecs: ecs(&object),
+        geo: geo(cx, &object),
     }
 }
 
@@ -109,6 +111,25 @@ fn ecs(object: &Object<'_>) -> Option<ClientSubnet> {
         ipv6_prefix: inner.int("ipv6_prefix").unwrap_or(56),
         from: networks(&inner, "from"),
     })
+}
+
+fn geo(cx: &mut Context<'_>, object: &Object<'_>) -> Option<Database> {
+    let (table, place) = object.inner("geo")?;
+    let inner = Object::new(table, None, object.path.key("geo"), place);
+    let node = inner.own("database")?;
+    let file = node.text().filter(|file| !file.is_empty())?;
+    let (relative, _) = cx.report.beside(node.place.file, file);
+    match cx.files.read_database(&relative) {
+        Ok(Some(bytes)) => {
+            let database = Database::open(relative.into(), bytes);
+            database.map_err(|why| inner.wrong(cx.report, "database", format!("`{file}` {why}"))).ok()
+        }
+        Ok(None) => Some(Database::absent(relative.into())),
+        Err(why) => {
+            inner.wrong(cx.report, "database", format!("`{file}` cannot be read: {why}"));
+            None
+        }
+    }
 }
 
 pub(super) fn networks(object: &Object<'_>, key: &str) -> Vec<Network> {

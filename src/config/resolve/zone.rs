@@ -36,8 +36,28 @@ pub fn all(cx: &mut Context<'_>) -> Vec<Zone> {
         }
         zones.push(zone(cx, &object, name.into(), origin));
     }
+    stands_for_nothing(cx, &zones);
     zones.sort_by(|a, b| a.name.cmp(&b.name));
     zones
+}
+
+/// An ALIAS takes addresses that are served here; nobody is asked for others.
+fn stands_for_nothing(cx: &mut Context<'_>, zones: &[Zone]) {
+    let aliases = zones.iter().flat_map(|zone| zone.records.iter().map(move |record| (zone, record)));
+    for (zone, record) in aliases.filter(|(_, record)| record.rtype == RecordType::ALIAS) {
+        let Some(target) = DnsName::from_wire(&record.rdata) else { continue };
+        let served = zones.iter().any(|zone| target.is_within(&zone.origin));
+        let why = match &zone.dnssec {
+            _ if !served => format!("{} is an ALIAS of {target}, which is in no zone served here", record.owner),
+            Some(_) => format!("{} is an ALIAS; in a zone that is signed it cannot be", record.owner),
+            None => continue,
+        };
+        let sections = cx.section("zone");
+        let found = sections.into_iter().find(|(key, _, _)| key.strip_suffix('.').unwrap_or(key) == &*zone.name);
+        let place = found.map(|(_, place, _)| place).unwrap_or_default();
+        let path = format!("zone.\"{}\"", zone.name);
+        cx.report.error(place, &path, format!("{path}: {why}"));
+    }
 }
 
 fn absolute(name: &str) -> String {

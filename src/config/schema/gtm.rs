@@ -193,8 +193,9 @@ pub(super) static DATACENTER: Schema = Schema {
         key("wan", Kind::Table(&ACCESS_LIST)),
         key("lan", Kind::Table(&ACCESS_LIST)),
         key("internet", Kind::Table(&ACCESS_LIST)),
+        key("networks", NETWORKS),
     ],
-    later: &["peer", "about", "location", "networks"],
+    later: &["peer", "about", "location"],
 };
 static ACCESS_LIST: Schema = schema(schedule_keys!(required("targets", NAMES), key("quorum", Kind::Int(1, 10_000))));
 
@@ -226,10 +227,12 @@ pub(super) static DNS: Schema = Schema {
         key("cookies", Kind::OneOf(&[Kind::Table(&COOKIES), Kind::Bool])),
         key("rate_limit", Kind::Table(&RATE_LIMIT)),
         key("ecs", Kind::OneOf(&[Kind::Table(&ECS), Kind::Bool])),
+        key("geo", Kind::Table(&GEO)),
         key("tsig", Kind::Map(&Kind::Table(&TSIG))),
     ],
     later: &["startup_wait"],
 };
+static GEO: Schema = schema(&[required("database", Kind::Name)]);
 static COOKIES: Schema = schema(&[required("keys", NAMES)]);
 static RATE_LIMIT: Schema = schema(&[
     required("per_second", Kind::Int(1, 1_000_000)),
@@ -300,18 +303,18 @@ static RECORD: Schema = Schema {
         key("enabled", Kind::Bool),
         key("weight", Kind::Int(0, 65_535)),
         key("datacenter", Kind::Name),
+        key("geo", Kind::OneOf(&[NAMES, Kind::Name])),
     ],
-    later: &["geo", "ttl"],
+    later: &["ttl"],
 };
 static ON_EMPTY: Words = words(&["serve_all", "other_set", "last_good", "nodata", "servfail"]);
 static ON_EMPTY_STATIC: Schema = schema(&[required("static", NAMES)]);
-static SELECT: Schema = Schema {
-    keys: &[
-        key("method", Kind::Word(&SELECT_METHODS)),
-        key("answers", Kind::OneOf(&[Kind::Int(1, 65_535), Kind::Word(&ALL)])),
-    ],
-    later: &["geo", "topology"],
-};
+static SELECT: Schema = schema(&[
+    key("method", Kind::Word(&SELECT_METHODS)),
+    key("answers", Kind::OneOf(&[Kind::Int(1, 65_535), Kind::Word(&ALL)])),
+    key("topology", Kind::Bool),
+    key("geo", Kind::Bool),
+]);
 static SELECT_METHODS: Words =
     Words { known: &["ordered", "weighted", "round_robin", "hash"], later: &["geo", "topology", "rtt", "proximity"] };
 static ALL: Words = words(&["all"]);

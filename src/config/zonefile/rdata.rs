@@ -1,4 +1,6 @@
-//! RDATA between presentation and wire form, through the crate `domain`.
+//! RDATA between presentation and wire form, through the crate `domain`; what it does not know is in [`own`].
+
+mod own;
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -16,9 +18,6 @@ use super::lines::{Token, cut};
 use super::{ZoneProblem, parse_ttl};
 use crate::model::zone::{DnsName, RecordType};
 
-/// A type of the text of TXT with a number of its own.
-const SPF: RecordType = RecordType(99);
-const URI: RecordType = RecordType(256);
 /// NSEC, RRSIG, NSEC3, NSEC3PARAM, SIG, NXT.
 const SIGNATURES: [u16; 6] = [47, 46, 50, 51, 24, 30];
 
@@ -49,8 +48,8 @@ pub fn presentation(rtype: RecordType, rdata: &[u8]) -> String {
         let hex: String = rdata.iter().map(|b| format!("{b:02x}")).collect();
         format!("\\# {} {hex}", rdata.len()).trim_end().to_owned()
     };
-    if rtype == URI {
-        return uri_presentation(rdata).unwrap_or_else(generic);
+    if own::knows(rtype) {
+        return own::presentation(rtype, rdata).unwrap_or_else(generic);
     }
     let data = match parse_wire(as_domain_type(rtype), rdata) {
         None | Some(ZoneRecordData::Unknown(_)) => return generic(),
@@ -90,17 +89,16 @@ pub(super) fn from_tokens(
         return fail(token, format!("`{}` is not ASCII; quote texts, write names as `xn--…`", token.text));
     }
     let generic = first.text == "\\#";
-    if rtype == URI && !generic {
-        return uri_from_tokens(tokens).map_err(|what| first.problem(format!("URI: {what}")));
+    if own::knows(rtype) && !generic {
+        let wire = own::from_tokens(rtype, tokens);
+        return wire.map(Into::into).map_err(|what| first.problem(format!("{rtype}: {what}")));
     }
     if !generic && let Some(token) = names_of(rtype, tokens).find(|t| DnsName::parse(t.text, origin).is_none()) {
         return fail(token, format!("`{}` is not a domain name", token.text));
     }
     let (text, starts) = one_line(rtype, tokens, origin);
     match scan(&text, origin) {
-        Ok(rdata) if parse_wire(as_domain_type(rtype), &rdata).is_none() => {
-            fail(first, "these bytes are not data of this type".into())
-        }
+        Ok(rdata) if !is_data(rtype, &rdata) => fail(first, "these bytes are not data of this type".into()),
         Ok(rdata) if rdata.len() > usize::from(u16::MAX) => fail(first, "the data is longer than 65535 bytes".into()),
         Ok(rdata) => Ok(rdata.into()),
         Err((offset, what)) => {
@@ -191,31 +189,23 @@ fn parse_wire(rtype: Rtype, rdata: &[u8]) -> Option<Parsed<'_>> {
     (parser.remaining() == 0).then_some(data)
 }
 
-/// SPF records have the text of TXT.
+fn is_data(rtype: RecordType, rdata: &[u8]) -> bool {
+    if own::knows(rtype) { own::is_data(rtype, rdata) } else { parse_wire(as_domain_type(rtype), rdata).is_some() }
+}
+
+/// Types whose data has the form of another's.
 fn as_domain_type(rtype: RecordType) -> Rtype {
-    if rtype == SPF { Rtype::TXT } else { Rtype::from_int(rtype.0) }
-}
-
-/// RFC 7553: priority, weight, quoted target.
-fn uri_from_tokens(tokens: &[Token]) -> Result<Arc<[u8]>, String> {
-    let [priority, weight, target] = tokens else {
-        return Err("takes a priority, a weight and a quoted target".into());
-    };
-    let number =
-        |token: &Token| token.text.parse::<u16>().map_err(|_| format!("`{}` is not a number in 0..=65535", token.text));
-    let mut wire = Vec::new();
-    wire.extend(number(priority)?.to_be_bytes());
-    wire.extend(number(weight)?.to_be_bytes());
-    let text = target.text.strip_prefix('"').and_then(|t| t.strip_suffix('"'));
-    let text = text.filter(|t| !t.is_empty() && !t.contains('\\') && t.is_ascii());
-    wire.extend(text.ok_or("the target is a quoted URI without escapes")?.bytes());
-    Ok(wire.into())
-}
-
-fn uri_presentation(rdata: &[u8]) -> Option<String> {
-    let (head, target) = rdata.split_at_checked(4)?;
-    let target = std::str::from_utf8(target).ok()?;
-    let plain = !target.is_empty() && target.bytes().all(|b| (0x21..0x7f).contains(&b) && b != b'"' && b != b'\\');
-    let number = |at: usize| u16::from_be_bytes([head[at], head[at + 1]]);
-    plain.then(|| format!("{} {} \"{target}\"", number(0), number(2)))
+    match rtype.0 {
+        // AFSDB, RT, KX, LP: a number and a name (RFC 1183, RFC 2230, RFC 6742).
+        18 | 21 | 36 | 107 => Rtype::MX,
+        // DHCID: Base64 (RFC 4701).
+        49 => Rtype::OPENPGPKEY,
+        // SMIMEA (RFC 8162).
+        53 => Rtype::TLSA,
+        // SPF, AVC, RESINFO (RFC 9606), WALLET: texts.
+        99 | 258 | 261 | 262 => Rtype::TXT,
+        // ALIAS: a name.
+        65_401 => Rtype::PTR,
+        other => Rtype::from_int(other),
+    }
 }

@@ -235,3 +235,69 @@ proptest! {
         let _ = rdata(RecordType(rtype), &text, &origin());
     }
 }
+
+#[test]
+fn the_less_common_types_read_and_come_back() {
+    let cases = [
+        ("LOC 42 21 54 N 71 06 18 W -24m 30m", "LOC 42 21 54.000 N 71 6 18.000 W -24.00m 30.00m 10000.00m 10.00m"),
+        ("LOC 90 S 180 E 0", "LOC 90 0 0.000 S 180 0 0.000 E 0.00m 1.00m 10000.00m 10.00m"),
+        (
+            "LOC 0 0 0.001 N 0 W 42849672.95 90000000m 0 0.09",
+            "LOC 0 0 0.001 N 0 0 0.000 E 42849672.95m 90000000.00m 0.00m 0.09m",
+        ),
+        ("CERT PKIX 1 13 AQID BA==", "CERT 1 1 13 AQIDBA=="),
+        ("APL 1:192.0.2.0/24 !2:2001:db8::/32 1:0.0.0.0/0", "APL 1:192.0.2.0/24 !2:2001:db8::/32 1:0.0.0.0/0"),
+        ("EUI48 00-00-5E-00-53-2a", "EUI48 00-00-5e-00-53-2a"),
+        ("EUI64 00-00-5e-ef-10-00-00-2a", "EUI64 00-00-5e-ef-10-00-00-2a"),
+        ("TYPE108 \\# 6 00005e00532a", "EUI48 00-00-5e-00-53-2a"),
+        ("SSHFP 4 2 00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff", ""),
+        ("TLSA 3 1 1 0011223344556677", ""),
+        ("SMIMEA 3 1 1 0011223344556677", ""),
+        ("OPENPGPKEY AQIDBA==", ""),
+        ("NAPTR 100 10 \"s\" \"SIP+D2U\" \"\" _sip._udp", ""),
+        ("SVCB 1 svc alpn=\"h2\" port=\"8443\"", ""),
+        ("DS 60485 13 2 00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff", ""),
+        ("AFSDB 1 afs", "AFSDB 1 afs.example.test."),
+        ("KX 10 kx", "KX 10 kx.example.test."),
+        ("RP hostmaster txt", "RP hostmaster.example.test. txt.example.test."),
+        ("DHCID AQIDBA==", "DHCID AQIDBA=="),
+        ("RESINFO \"qnamemin\"", "RESINFO \"qnamemin\""),
+        ("ALIAS www", "ALIAS www.example.test."),
+        ("TYPE65280 \\# 0", "TYPE65280 \\# 0"),
+    ];
+    for (text, expected) in cases {
+        let lines = shown(&format!("x {text}"));
+        assert!(expected.is_empty() || lines[0].ends_with(expected), "{text} became {lines:?}");
+        let again = lines[0].replacen("x.example.test. 30", "x 30", 1);
+        assert_eq!(shown(&again), lines, "what is printed reads back");
+        assert!(!lines[0].contains("\\#") || text.contains("\\#"), "{text} is printed in words: {lines:?}");
+    }
+}
+
+#[test]
+fn data_that_is_not_of_its_type_is_refused_with_a_reason() {
+    for text in [
+        "LOC 91 N 0 E 0",
+        "LOC 90 0 0.001 N 0 E 0",
+        "LOC 1 60 0 N 0 E 0",
+        "LOC 1 0 60 N 0 E 0",
+        "LOC 1 N 1 N 0",
+        "LOC 1 N 1 E",
+        "LOC 1 N 1 E 0 15m",
+        "LOC 1 N 1 E 0 1m 1m 1m 1m",
+        "LOC 1 N 1 E -100000.01",
+        "CERT PKX 1 1 AQID",
+        "CERT 1 1 1 A",
+        "APL 1:192.0.2.0/33",
+        "APL 1:2001:db8::/32",
+        "APL 192.0.2.0/24",
+        "EUI48 00-00-5e-00-53",
+        "EUI48 00005e00532a",
+        "EUI64 00-00-5e-00-53-2a",
+        "EUI48 \\# 5 0000000000",
+        "LOC \\# 16 00ff1613800000008000000000989680",
+        "SMIMEA 3 1",
+    ] {
+        assert_eq!(wrong(&format!("x {text}")).len(), 1, "{text}");
+    }
+}

@@ -7,6 +7,8 @@
 //!   from unknown checks could send clients to a dead site for a whole TTL.
 //! - CNAME and DNAME are followed inside the zone, steered names included, at most [`CHAIN_MAX`] steps; a loop ends with
 //!   what is there. Other zones are left to the resolver, which would not believe us anyway.
+//! - ALIAS gives the addresses of another name served here, in this zone or another, where the owner has none of the
+//!   type itself; the TTL is the least on the way. It is no type on the wire.
 //! - ANY gets one RRset, that of the lowest type number that has records (RFC 8482 §4.1); a CNAME comes first.
 //! - A steered name exists, whatever its scenarios say: it can be NODATA, never NXDOMAIN.
 //! - Additional addresses for NS, MX and SRV where there is room; glue of a referral that is below the cut is not
@@ -30,9 +32,10 @@ use super::wire::{self, ExtendedError, Malformed, Opt, Query, Writer, rcode};
 use crate::balance::records::Fallback;
 use crate::model::net::Network;
 use crate::snapshot::Snapshot;
+use crate::snapshot::live::Served;
 
 pub(super) use resolve::Event;
-use resolve::Resolution;
+use resolve::{Resolution, Resolved};
 
 /// Steps of a chain of aliases that are followed.
 pub const CHAIN_MAX: usize = 16;
@@ -56,6 +59,8 @@ pub struct Outcome {
     pub zone: Option<usize>,
     /// Where `on_empty` chose: the position in `Zone::rrsets`, and what it chose.
     pub fallback: Option<(u32, Fallback)>,
+    /// The last steered RRset that answered, by its position, and with what.
+    pub served: Option<(u32, Served)>,
     pub truncated: bool,
     /// The answer section has records.
     pub records: bool,
@@ -164,7 +169,7 @@ pub(super) fn respond(
     let mut result = resolution.run(&query, &mut writer);
     if result.truncated && transport == Transport::Tcp {
         // More than 64 KiB: there is no transport to send the client to.
-        result = resolve::Resolved { rcode: rcode::SERVFAIL, authoritative: false, truncated: false, ..result };
+        result = Resolved { rcode: rcode::SERVFAIL, authoritative: false, truncated: false, ..result };
         writer.clear();
     }
     if result.authoritative {
@@ -178,7 +183,8 @@ pub(super) fn respond(
     }
     let error = result.fallback.map(|(_, fallback)| fallback_error(fallback));
     let outcome = reply.finish(snapshot, writer, &query, result.rcode, error);
-    Outcome { zone: Some(zone), fallback: result.fallback, truncated: result.truncated, ..outcome }
+    let Resolved { fallback, served, truncated, .. } = result;
+    Outcome { zone: Some(zone), fallback, served, truncated, ..outcome }
 }
 
 /// The OPT record of an answer in the making, and what came with it.

@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::answer::{Circumstances, Event, Transport, respond};
 use super::wire::rcode;
 use crate::balance::records::{Decision, Set, Source};
+use crate::model::geo::Place;
 use crate::model::id::ScenarioId;
 use crate::model::zone::{DnsName, OnEmpty, RecordType, Rrset, SelectMethod};
 use crate::snapshot::Snapshot;
@@ -126,6 +127,9 @@ fn describe(snapshot: &Snapshot, event: Event<'_>, steps: &mut Vec<Step>) {
             let because = if dname { "a DNAME above the name renames it" } else { "the name is an alias" };
             step("alias", [text(name)], [text(target)], because)
         }
+        Event::StandsFor { name, target } => {
+            step("alias", [text(name)], [text(target)], "an ALIAS takes the addresses of the name it stands for")
+        }
         Event::LeavesZone { target } => {
             step("alias", [text(target)], [], "the target is not in this zone; the resolver asks on")
         }
@@ -133,8 +137,8 @@ fn describe(snapshot: &Snapshot, event: Event<'_>, steps: &mut Vec<Step>) {
         Event::Fixed { name, rtype, records } => {
             step("records", [text(name)], [format!("{records} {rtype}")], "records of the zone, not steered")
         }
-        Event::Steered { zone, index, decision, eligible, chosen } => {
-            return steered(snapshot, zone, index as usize, &decision, eligible, chosen, steps);
+        Event::Steered { zone, index, decision, near, place, eligible, chosen } => {
+            return steered(snapshot, (zone, index as usize), &decision, (near, place), eligible, chosen, steps);
         }
     };
     steps.push(made);
@@ -143,9 +147,9 @@ fn describe(snapshot: &Snapshot, event: Event<'_>, steps: &mut Vec<Step>) {
 /// Steps 1 to 4 of the record rules.
 fn steered(
     snapshot: &Snapshot,
-    zone: usize,
-    index: usize,
+    (zone, index): (usize, usize),
     decision: &Decision,
+    (near, place): (Option<&str>, Place<'_>),
     eligible: &[u32],
     chosen: &[u32],
     steps: &mut Vec<Step>,
@@ -169,7 +173,15 @@ fn steered(
     }
     if matches!(decision.source, Source::Records(_)) {
         let answers = rrset.select.answers.map_or("all".into(), |n| n.to_string());
-        let because = format!("method = {}, answers = {answers}", method(rrset.select.method));
+        let mut where_ = match near {
+            _ if !rrset.select.topology => String::new(),
+            Some(datacenter) => format!("the client stands in {datacenter}; "),
+            None => "the client stands in no data centre's networks; ".into(),
+        };
+        if rrset.select.geo {
+            where_ += &format!("its region: {place}; ");
+        }
+        let because = format!("{where_}method = {}, answers = {answers}", method(rrset.select.method));
         steps.push(Step { name: "select", in_: data(eligible), out: data(chosen), because, scenario: None });
     }
 }

@@ -205,6 +205,10 @@ impl Shared {
                 add(&zone.nxdomain_total);
             }
         }
+        if let (Some((rrset, served)), Some(at), Some(zone)) = (outcome.served, outcome.zone, zone) {
+            let find = || zone.rrset(&snapshot.model.zones[at].rrsets[rrset as usize].key);
+            snapshot.zones.zone(at).counted(rrset, find).count(served);
+        }
         if let Some((rrset, fallback)) = outcome.fallback {
             add(&live.fallback_total);
             zone.map(|z| add(&z.fallback_total));

@@ -23,12 +23,3 @@ fn a_name_is_within_its_zone_by_labels_and_not_by_letters() {
     assert!(!DnsName::parse("notexample.test.", &root).unwrap().is_within(&zone));
     assert!(!DnsName::parse("test.", &root).unwrap().is_within(&zone));
 }
-
-#[test]
-fn types_have_names_and_numbers() {
-    assert_eq!(RecordType::parse("aaaa"), Some(RecordType::AAAA));
-    assert_eq!(RecordType::parse("TYPE65400"), Some(RecordType(65400)));
-    assert_eq!(RecordType(65400).to_string(), "TYPE65400");
-    assert_eq!(RecordType::parse("TYPE1").unwrap().to_string(), "A");
-    assert_eq!(RecordType::parse("NOPE"), None);
-}

@@ -1,12 +1,16 @@
 //! The DNS service and its zones, counted.
 
+use std::collections::{HashMap, HashSet};
 use std::net::SocketAddr;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, AtomicU64};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 
 use super::Listening;
+use crate::balance::records::{Decision, Fallback, Set};
+use crate::model::id::Name;
+use crate::model::zone::Zone;
 
 /// Counters and sockets of the DNS service. Totals never fall.
 #[derive(Debug, Default)]
@@ -49,6 +53,80 @@ pub struct ZoneLive {
     pub nxdomain_total: AtomicU64,
     /// Answers that `on_empty` chose because every record of the set was left out.
     pub fallback_total: AtomicU64,
+    /// By the key of the RRset.
+    rrsets: Mutex<HashMap<Name, Arc<RrsetLive>>>,
+}
+
+/// Answers of one steered RRset, by what was served: after a transition they tell who still gets what. Totals never fall.
+#[derive(Debug, Default)]
+pub struct RrsetLive {
+    served_total: [AtomicU64; Served::WORDS.len()],
+}
+
+/// What an answer was made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Served {
+    Primary,
+    Dr,
+    /// What `on_empty` chose.
+    Fallback(Fallback),
+}
+
+// === impl ZoneLive ===
+
+impl ZoneLive {
+    /// The counters of the RRset with this key.
+    pub fn rrset(&self, key: &Name) -> Arc<RrsetLive> {
+        Arc::clone(self.rrsets.lock().entry(Arc::clone(key)).or_default())
+    }
+
+    /// Drops what the zone no longer has.
+    pub fn retain(&self, zone: &Zone) {
+        let keys: HashSet<&Name> = zone.rrsets.iter().map(|rrset| &rrset.key).collect();
+        self.rrsets.lock().retain(|key, _| keys.contains(key));
+    }
+}
+
+// === impl RrsetLive ===
+
+impl RrsetLive {
+    pub fn count(&self, served: Served) {
+        self.served_total[served.index()].fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Word and total of each.
+    pub fn totals(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        Served::WORDS.into_iter().zip(self.served_total.iter().map(|total| total.load(Ordering::Relaxed)))
+    }
+}
+
+// === impl Served ===
+
+impl Served {
+    /// `primary`, `dr`, and the values of `on_empty`.
+    pub const WORDS: [&'static str; 8] =
+        ["primary", "dr", "serve_all", "other_set", "static", "last_good", "nodata", "servfail"];
+
+    pub fn of(decision: &Decision) -> Served {
+        match (decision.fallback, decision.base) {
+            (Some(fallback), _) => Served::Fallback(fallback),
+            (None, Set::Primary) => Served::Primary,
+            (None, Set::Dr(_)) => Served::Dr,
+        }
+    }
+
+    fn index(self) -> usize {
+        match self {
+            Served::Primary => 0,
+            Served::Dr => 1,
+            Served::Fallback(Fallback::ServeAll) => 2,
+            Served::Fallback(Fallback::OtherSet) => 3,
+            Served::Fallback(Fallback::Static) => 4,
+            Served::Fallback(Fallback::LastGood) => 5,
+            Served::Fallback(Fallback::NoData) => 6,
+            Served::Fallback(Fallback::ServFail) => 7,
+        }
+    }
 }
 
 // === impl DnsLive ===

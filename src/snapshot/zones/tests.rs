@@ -48,6 +48,7 @@ fn steered(owner: &str, data: &[&str], on_empty: OnEmpty) -> Rrset {
         enabled: true,
         weight: 1,
         datacenter: None,
+        geo: Vec::new(),
     };
     Rrset {
         key: owner.into(),
@@ -57,7 +58,7 @@ fn steered(owner: &str, data: &[&str], on_empty: OnEmpty) -> Rrset {
         own_ttl: false,
         records: data.iter().map(record).collect(),
         on_empty,
-        select: Select { method: SelectMethod::Ordered, answers: None },
+        select: Select { topology: false, geo: false, method: SelectMethod::Ordered, answers: None },
         datacenter: None,
     }
 }

@@ -8,6 +8,7 @@ use super::super::term::{Scope, term};
 use super::seconds;
 use crate::config::document::{Node, Path, Place, Table, Value};
 use crate::config::zonefile;
+use crate::model::geo::Region;
 use crate::model::id::ScenarioId;
 use crate::model::zone::{DnsName, OnEmpty, Record, RecordType, Rrset, Select, SelectMethod, StaticData};
 
@@ -57,6 +58,7 @@ fn key(cx: &mut Context<'_>, object: &Object<'_>, key: &str, origin: &DnsName) -
     }
     let steerable = !matches!(rtype, RecordType::SOA | RecordType::OPT | RecordType::DNAME | RecordType::DS)
         && !(128..=255).contains(&rtype.0)
+        && rtype != RecordType::ALIAS
         && !matches!(rtype.0, 0 | 46 | 47 | 48 | 50 | 51);
     if !steerable {
         object.wrong_whole(cx.report, format!("records of type {rtype} cannot be steered"));
@@ -78,6 +80,7 @@ fn rrset(
     zone_ttl: u32,
 ) -> Rrset {
     let own_ttl = seconds(cx, object, "ttl");
+    let select = select(object);
     let nodes = object.own("records").and_then(Node::list).unwrap_or(&[]);
     let path = object.path.key("records");
     let mut records: Vec<Record> = Vec::with_capacity(nodes.len());
@@ -90,6 +93,10 @@ fn rrset(
         records.push(record);
     }
     twice(cx, nodes, &records, path);
+    geography(cx, object, &select, &records);
+    if select.topology && !records.iter().any(|record| has_networks(cx, record)) {
+        object.wrong(cx.report, "select", "`topology` needs a record whose `datacenter` has `networks`");
+    }
     if nodes.is_empty() && object.own("records").is_some() {
         object.wrong(cx.report, "records", "an RRset needs at least one record");
     }
@@ -101,9 +108,44 @@ fn rrset(
         own_ttl: own_ttl.is_some(),
         records,
         on_empty: on_empty(cx, object, rtype, origin),
-        select: select(object),
+        select,
         datacenter: object.name("datacenter"),
     }
+}
+
+/// Regions and a database belong together.
+fn geography(cx: &mut Context<'_>, object: &Object<'_>, select: &Select, records: &[Record]) {
+    let named = records.iter().any(|record| !record.geo.is_empty());
+    let database = cx.section_table("dns").is_some_and(|dns| dns.get("geo").is_some());
+    if select.geo && !named {
+        object.wrong(cx.report, "select", "`geo` needs a record with `geo`");
+    } else if select.geo && !database {
+        object.wrong(cx.report, "select", "`geo` needs a database: `[dns] geo = { database = \"FILE.mmdb\" }`");
+    } else if named && !select.geo {
+        object.wrong(cx.report, "records", "`geo` of a record means nothing without `geo = true` in `select`");
+    }
+}
+
+fn regions(cx: &mut Context<'_>, object: &Object<'_>) -> Vec<Region> {
+    let mut regions = Vec::new();
+    for node in object.items("geo") {
+        let Some(text) = node.text() else { continue };
+        match Region::parse(text) {
+            Some(region) => regions.push(region),
+            None => object.wrong(
+                cx.report,
+                "geo",
+                format!("`{text}` is no region; write `continent:EU`, `country:TR` or `subdivision:TR-34`"),
+            ),
+        }
+    }
+    regions
+}
+
+/// Whether clients can be near to the record.
+fn has_networks(cx: &Context<'_>, record: &Record) -> bool {
+    let Some(name) = &record.datacenter else { return false };
+    cx.section("datacenter").into_iter().any(|(key, _, table)| *key == **name && table.get("networks").is_some())
 }
 
 /// The same data twice in one set would be one record on the wire.
@@ -162,6 +204,7 @@ fn record(cx: &mut Context<'_>, node: &Node, path: Path<'_>, rtype: RecordType, 
         enabled: object.bool("enabled").unwrap_or(true),
         weight: object.int("weight").unwrap_or(1),
         datacenter: object.name("datacenter"),
+        geo: regions(cx, &object),
     })
 }
 
@@ -232,6 +275,8 @@ fn select(object: &Object<'_>) -> Select {
     let (table, place) = object.inner("select").unwrap_or((&NOTHING, object.place));
     let inner = Object::new(table, None, object.path, place);
     Select {
+        topology: inner.bool("topology").unwrap_or(false),
+        geo: inner.bool("geo").unwrap_or(false),
         method: match inner.text("method") {
             Some("weighted") => SelectMethod::Weighted,
             Some("round_robin") => SelectMethod::RoundRobin,

@@ -1,13 +1,17 @@
 //! One name in one zone, followed to its end.
 
+mod additional;
+mod alias;
 mod choose;
 mod signed;
 
 use super::{CHAIN_MAX, Circumstances};
 use crate::balance::records::{Decision, Fallback};
 use crate::dataplane::dns::wire::{Full, LowerName, Query, Section, Writer, rcode};
+use crate::model::geo;
 use crate::model::zone::{DnsName, RecordType};
 use crate::snapshot::Snapshot;
+use crate::snapshot::live::Served;
 use crate::snapshot::zones::{Node, NodeId, Place, ZoneEntry};
 use choose::{Found, Lookup};
 
@@ -42,6 +46,11 @@ pub enum Event<'a> {
         target: &'a [u8],
         dname: bool,
     },
+    /// An ALIAS takes the addresses of this name.
+    StandsFor {
+        name: &'a [u8],
+        target: &'a [u8],
+    },
     /// The target of an alias is not in this zone.
     LeavesZone {
         target: &'a [u8],
@@ -59,6 +68,10 @@ pub enum Event<'a> {
         zone: usize,
         index: u32,
         decision: Decision,
+        /// The data centre that the client stands in, where that matters.
+        near: Option<&'a str>,
+        /// Where the client is, where that matters.
+        place: geo::Place<'a>,
         eligible: &'a [u32],
         chosen: &'a [u32],
     },
@@ -70,6 +83,7 @@ pub(super) struct Resolved {
     pub authoritative: bool,
     pub truncated: bool,
     pub fallback: Option<(u32, Fallback)>,
+    pub served: Option<(u32, Served)>,
     /// Another client might have been answered otherwise.
     pub by_client: bool,
 }
@@ -101,8 +115,14 @@ impl<'a, 't> Resolution<'a, 't> {
         chosen: &'a mut Vec<u32>,
         circumstances: Circumstances<'t>,
     ) -> Resolution<'a, 't> {
-        let result =
-            Resolved { rcode: rcode::NOERROR, authoritative: true, truncated: false, fallback: None, by_client: false };
+        let result = Resolved {
+            rcode: rcode::NOERROR,
+            authoritative: true,
+            truncated: false,
+            fallback: None,
+            served: None,
+            by_client: false,
+        };
         let zone = snapshot.zones.zone(zone_at);
         Resolution {
             snapshot,
@@ -232,6 +252,11 @@ impl<'a, 't> Resolution<'a, 't> {
                 Ok(None)
             }
             Lookup::Nothing => {
+                if let Some(alias) = node.fixed(RecordType::ALIAS)
+                    && self.stand_in(name, alias, rtype, writer)?
+                {
+                    return Ok(None);
+                }
                 self.tell(|_| Event::NoSuchType { name: name.as_bytes(), rtype });
                 self.prove_node(node);
                 self.negative(writer).map(|()| None)
@@ -329,54 +354,6 @@ impl<'a, 't> Resolution<'a, 't> {
         let (rtype, ttl) = (self.type_of(found), self.ttl_of(found));
         for rdata in self.data(found) {
             writer.record(section, owner, rtype, ttl, rdata)?;
-        }
-        Ok(())
-    }
-
-    /// Notes the hosts that `found` names.
-    fn want_addresses(&mut self, found: Found<'a>) {
-        let skip = match self.type_of(found) {
-            RecordType::NS => 0,
-            RecordType::MX => 2,
-            RecordType::SRV => 6,
-            _ => return,
-        };
-        let mut wanted = std::mem::take(&mut self.wanted);
-        for target in self.data(found).filter_map(|rdata| rdata.get(skip..)) {
-            if !wanted.contains(&target) {
-                wanted.push(target);
-            }
-        }
-        self.wanted = wanted;
-    }
-
-    /// Addresses that help and may be left out.
-    fn add_addresses(&mut self, writer: &mut Writer<'_>) {
-        for target in std::mem::take(&mut self.wanted) {
-            let mark = writer.mark();
-            if self.addresses(target, writer).is_err() {
-                writer.rewind(mark);
-            }
-        }
-    }
-
-    fn addresses(&mut self, target: &[u8], writer: &mut Writer<'_>) -> Result<(), Full> {
-        let Some(name) = LowerName::new(target) else { return Ok(()) };
-        if !name.as_bytes().ends_with(&self.zone.origin.0) {
-            return Ok(());
-        }
-        let Place::Exact(at) = self.zone.place(name.as_bytes()) else { return Ok(()) };
-        let node = self.zone.node(at);
-        for rtype in [RecordType::A, RecordType::AAAA] {
-            // Steering inside the additional section is no reason to call the answer a fallback.
-            let fallback = self.result.fallback;
-            if let Lookup::Records(found) = self.lookup(node, rtype) {
-                self.write(Section::Additional, target, found, writer)?;
-                if node.is_authoritative(at) && node.boundary.is_none() {
-                    self.sign(Section::Additional, target, node, found, writer)?;
-                }
-            }
-            self.result.fallback = fallback;
         }
         Ok(())
     }

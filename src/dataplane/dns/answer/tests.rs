@@ -1,5 +1,7 @@
+mod alias;
 mod authority;
 mod edges;
+mod geo;
 mod laws;
 mod oracle;
 mod steering;

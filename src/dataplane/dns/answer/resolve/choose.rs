@@ -2,7 +2,9 @@
 
 use super::{Event, Resolution};
 use crate::balance::records::{Decision, Draw, Source, select};
-use crate::model::zone::{OnEmpty, RecordType, Rrset, SelectMethod, StaticData};
+use crate::model::geo::Place;
+use crate::model::zone::{OnEmpty, RecordType, Rrset, Select, SelectMethod, StaticData};
+use crate::snapshot::live::Served;
 use crate::snapshot::zones::{FixedRrset, Node};
 
 /// Records of one RRset, ready to be written.
@@ -50,7 +52,7 @@ impl<'a, 't> Resolution<'a, 't> {
 
     /// The records of one type; those of CNAME are [`Resolution::alias`]'s.
     pub(super) fn lookup(&mut self, node: &'a Node, rtype: RecordType) -> Lookup<'a> {
-        if rtype == RecordType::CNAME {
+        if rtype == RecordType::CNAME || rtype == RecordType::ALIAS {
             return Lookup::Nothing;
         }
         if let Some(set) = node.fixed(rtype) {
@@ -67,7 +69,7 @@ impl<'a, 't> Resolution<'a, 't> {
 
     /// The RRset of the lowest type that has records.
     pub(super) fn any(&mut self, node: &'a Node) -> Lookup<'a> {
-        let mut lowest = node.fixed.iter().map(|set| set.rtype).min();
+        let mut lowest = node.fixed.iter().map(|set| set.rtype).filter(|rtype| *rtype != RecordType::ALIAS).min();
         for steered in &node.steered {
             let decision = self.decide(steered.index);
             let has_records = matches!(decision.source, Source::Records(_) | Source::Static);
@@ -93,12 +95,26 @@ impl<'a, 't> Resolution<'a, 't> {
         let tracing = self.circumstances.trace.is_some();
         let eligible = if tracing { self.chosen.clone() } else { Vec::new() };
         let turn = if tracing { self.zone.turn(index) } else { self.zone.next_turn(index) };
-        let draw = Draw { entropy: self.circumstances.entropy, turn, client: self.circumstances.client };
-        self.result.by_client |= rrset.select.method == SelectMethod::Hash;
+        let (entropy, client) = (self.circumstances.entropy, self.circumstances.client);
+        let datacenter = if rrset.select.topology { self.snapshot.zones.networks().datacenter(client) } else { None };
+        let geo = self.snapshot.model.dns.geo.as_ref().filter(|_| rrset.select.geo);
+        let place = geo.map_or_else(Place::default, |geo| geo.place(client));
+        let draw = Draw { entropy, turn, client, datacenter, place };
+        let Select { topology, geo, method, .. } = rrset.select;
+        self.result.by_client |= topology || geo || method == SelectMethod::Hash;
+        self.result.served = Some((index, Served::of(&decision)));
         select(rrset, self.chosen, draw);
         if let Some(trace) = &mut self.circumstances.trace {
             let zone = self.zone_at;
-            trace(Event::Steered { zone, index, decision, eligible: &eligible, chosen: self.chosen });
+            trace(Event::Steered {
+                zone,
+                index,
+                decision,
+                near: datacenter,
+                place,
+                eligible: &eligible,
+                chosen: self.chosen,
+            });
         }
         if let Some(fallback) = decision.fallback {
             self.result.fallback = Some((index, fallback));

@@ -116,7 +116,7 @@ fn the_number_of_answers_and_the_method_are_obeyed() {
     let mut world = World::example();
     let data = ["192.0.2.1", "192.0.2.2", "192.0.2.3"];
     world.rrset("rr A", data.iter().map(|d| record(d)).collect()).select =
-        Select { method: SelectMethod::RoundRobin, answers: Some(1) };
+        Select { topology: false, geo: false, method: SelectMethod::RoundRobin, answers: Some(1) };
     let snapshot = world.snapshot();
     let ask = || Reply::to(&snapshot, &Asked::new("rr.example.test.", "A")).data()[0].clone();
     let seen: Vec<String> = (0..6).map(|_| ask()).collect();

@@ -139,7 +139,7 @@ impl World {
             own_ttl: false,
             records,
             on_empty: OnEmpty::ServeAll,
-            select: Select { method: SelectMethod::Ordered, answers: None },
+            select: Select { topology: false, geo: false, method: SelectMethod::Ordered, answers: None },
             datacenter: None,
         });
         zone.rrsets.last_mut().unwrap()
@@ -299,6 +299,7 @@ pub fn record(data: &str) -> Record {
         enabled: true,
         weight: 1,
         datacenter: None,
+        geo: Vec::new(),
     }
 }
 
