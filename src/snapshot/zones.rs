@@ -8,6 +8,8 @@
 //! Maps are keyed by lower-case wire names and hashed with a seed of this process, because the names come from the
 //! network.
 
+mod names;
+
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -21,6 +23,7 @@ use crate::balance::records::{self, Decision, Steering};
 use crate::model::Model;
 use crate::model::condition::Truth;
 use crate::model::zone::{DnsName, OnEmpty, RecordType, Rrset, Zone};
+use names::suffixes;
 
 #[derive(Debug, Default)]
 pub struct ZoneIndex {
@@ -380,26 +383,6 @@ impl NodeId {
     pub(super) fn index(self) -> usize {
         self.0 as usize
     }
-}
-
-/// `name` and the names above it, longest first, from the one with `most` labels on.
-fn suffixes(name: &[u8], most: usize) -> impl Iterator<Item = &[u8]> {
-    let mut count = 0;
-    let mut at = 0;
-    while let Some(&length) = name.get(at).filter(|l| **l != 0) {
-        count += 1;
-        at += 1 + usize::from(length);
-    }
-    let mut rest = Some(name);
-    for _ in most..count {
-        rest = rest.and_then(above);
-    }
-    std::iter::successors(rest, |name| above(name))
-}
-
-fn above(name: &[u8]) -> Option<&[u8]> {
-    let length = usize::from(*name.first()?);
-    if length == 0 { None } else { name.get(1 + length..) }
 }
 
 fn seconds(duration: std::time::Duration) -> u32 {
