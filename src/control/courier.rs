@@ -5,6 +5,7 @@
 mod guard;
 mod http;
 mod sign;
+mod sql;
 
 use std::collections::HashMap;
 use std::io;
@@ -145,9 +146,7 @@ async fn deliver(
 ) -> Result<(), Failure> {
     match &trigger.kind {
         TriggerKind::Http { .. } => http::deliver(caller, at, delivery, trigger).await,
-        TriggerKind::Sql { database, .. } => {
-            Err(failure(&format!("triggers of type {} are not in this build", database.kind), false))
-        }
+        TriggerKind::Sql { .. } => sql::deliver(caller.surroundings(), delivery, trigger).await,
     }
 }
 

@@ -43,8 +43,7 @@
 //!
 //! | asked for | what happens |
 //! |---|---|
-//! | triggers of an SQL type | accepted; each attempt fails and says so, and the delivery ends among the dead |
-//! | queries of an SQL type in a guard | accepted; they *cannot tell*, so `on_timeout` decides at the deadline |
+//! | SQL of type ORACLE in a build without `--features oracle` | accepted; queries *cannot tell*, attempts of triggers fail, checks are void, and all of them say so ([`sql`](super::sql)) |
 //! | checks by a command line (`type = "USER"` runs a script); calendars of time windows (`cron`, `ics`) | refused at load |
 //! | the peer link between sites | `peer` and `peers` are refused at load; what another site would report is unknown |
 //!

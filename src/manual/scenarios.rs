@@ -81,8 +81,8 @@
 //! false meanwhile, the attempt is abandoned and recorded. Forcing the opposite direction while a guard is pending
 //! cancels it, and the cancelled direction then needs fresh evidence, as after a forced commit.
 //!
-//! How triggers are delivered, what a guard may ask, and how a person approves: [`triggers`](super::triggers). In this
-//! build queries and triggers of SQL types say that they cannot be carried out.
+//! How triggers are delivered, what a guard may ask, and how a person approves: [`triggers`](super::triggers);
+//! those that go to a database: [`sql`](super::sql).
 //!
 //! ## After a restart
 //!

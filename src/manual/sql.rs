@@ -1,8 +1,8 @@
 //! # SQL: what guards ask and triggers do
 //!
 //! A query of type ORACLE, POSTGRESQL or MYSQL is one statement and one comparison; a trigger of these types is one
-//! statement in a transaction of its own. What of guards and triggers this build carries out stands under
-//! [`limits`](super::limits); checks of type ORACLE ([`monitors`](super::monitors)) go the same way.
+//! statement in a transaction of its own; how guards ask and triggers are repeated is told under
+//! [`triggers`](super::triggers). Checks of type ORACLE ([`monitors`](super::monitors)) go the same way.
 //!
 //! ```toml
 //! [query.log-shipping]

@@ -75,6 +75,11 @@ impl Caller {
         Caller { client, plain, surroundings }
     }
 
+    /// Where secrets are found.
+    pub fn surroundings(&self) -> &Surroundings {
+        &self.surroundings
+    }
+
     /// The value of a secret. Errors: in words, without the value.
     pub async fn secret(&self, secret: &Secret) -> Result<String, String> {
         self.surroundings.secret(secret).await.map_err(|(Miss::Void(why) | Miss::Fail(why))| why)

@@ -22,6 +22,8 @@ mod monitors;
 mod operating;
 #[path = "whole/outbox.rs"]
 mod outbox;
+#[path = "whole/sql.rs"]
+mod sql;
 #[path = "whole/steady.rs"]
 mod steady;
 #[path = "whole/used_up.rs"]

@@ -4,7 +4,7 @@ use super::text;
 use crate::config::units::format_duration;
 use crate::control::World;
 use crate::model::id::{QueryId, TriggerId};
-use crate::model::scenario::{GuardStep, QueryKind, TriggerKind};
+use crate::model::scenario::{Database, GuardStep, QueryKind, TriggerKind};
 
 dto! {
     /// What acts on a transition.
@@ -71,6 +71,12 @@ dto! {
     }
 }
 
+/// What follows where this build has no driver for the database.
+fn lacking(database: &Database, therefore: &str) -> Option<String> {
+    let lacks = &*database.kind == "ORACLE" && !cfg!(feature = "oracle");
+    lacks.then(|| format!("this build has no driver for {}: {therefore}", database.kind))
+}
+
 // === impl TriggerDto ===
 
 impl TriggerDto {
@@ -82,9 +88,7 @@ impl TriggerDto {
         let breaker = book.breakers.get(&trigger.endpoint());
         let absent = match &trigger.kind {
             TriggerKind::Http { .. } => None,
-            TriggerKind::Sql { database, .. } => {
-                Some(format!("triggers of type {} are not in this build: each attempt fails", database.kind))
-            }
+            TriggerKind::Sql { database, .. } => lacking(database, "each attempt fails"),
         };
         let (kind, endpoint) = match &trigger.kind {
             TriggerKind::Http { uri, .. } => ("HTTP".to_owned(), without_credentials(uri)),
@@ -120,10 +124,9 @@ impl QueryDto {
         let counts = world.queries.get(&query.name).cloned().unwrap_or_default();
         let absent = match &query.kind {
             QueryKind::Http { .. } => None,
-            QueryKind::Sql { database, .. } => Some(format!(
-                "queries of type {} are not in this build: a guard that asks one cannot tell, and its on_timeout decides",
-                database.kind
-            )),
+            QueryKind::Sql { database, .. } => {
+                lacking(database, "a guard that asks it cannot tell, and its on_timeout decides")
+            }
         };
         let (kind, endpoint) = match &query.kind {
             QueryKind::Sql { database, .. } => (text(&database.kind), without_credentials(&database.dsn)),

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use super::{Asking, Returned, Shared};
+use super::{Asking, Returned, Shared, sql};
 use crate::model::event::GuardVerdict;
 use crate::model::id::Name;
 use crate::model::scenario::{Query, QueryKind};
@@ -61,9 +61,7 @@ async fn attempt(caller: &Caller, ask: &Asking, query: &Query) -> (GuardVerdict,
             };
             judge(caller.call(&call).await)
         }
-        QueryKind::Sql { database, .. } => {
-            (GuardVerdict::CannotTell, format!("queries of type {} are not in this build", database.kind))
-        }
+        QueryKind::Sql { .. } => sql::ask(caller.surroundings(), query, query.timeout.min(ask.timeout)).await,
     }
 }
 
