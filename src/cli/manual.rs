@@ -14,7 +14,7 @@ macro_rules! pages {
     ($($name:literal),* $(,)?) => { [$(($name, include_str!(concat!("../manual/", $name, ".rs")))),*] };
 }
 
-const PAGES: [(&str, &str); 24] = pages![
+const PAGES: [(&str, &str); 27] = pages![
     "choices",
     "config",
     "dns",
@@ -36,8 +36,11 @@ const PAGES: [(&str, &str); 24] = pages![
     "records",
     "rules",
     "scenarios",
+    "sql",
     "states",
     "tls",
+    "transfers",
+    "triggers",
     "words",
 ];
 

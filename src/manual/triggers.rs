@@ -1,4 +1,4 @@
-//! Triggers and queries: who is told of a transition, and who is asked before one.
+//! # Triggers and queries: who is told of a transition, and who is asked before one
 //!
 //! A **trigger** acts when a scenario commits; a **query** reads for a guard. Each scenario names its triggers for each
 //! direction by itself.
