@@ -52,6 +52,9 @@ struct Vip {
     address: SocketAddr,
     socket: UdpSocket,
     poll: Poll,
+    /// Held here too: a waker that is let go of right after it was used takes its event with it, and a thread without
+    /// traffic would sleep on and hold the address.
+    _waker: Arc<Waker>,
 }
 
 /// What is done with datagrams.
@@ -90,7 +93,7 @@ impl Server {
         let stop = Arc::new(AtomicBool::new(false));
         let is_dns = is_dns(shared, vserver);
         let (shared, vserver, live) = (Arc::clone(shared), Arc::clone(vserver), Arc::clone(live));
-        let vip = Vip { shared, vserver, live, address, socket, poll };
+        let vip = Vip { shared, vserver, live, address, socket, poll, _waker: Arc::clone(&waker) };
         let (stopped, runtime) = (Arc::clone(&stop), tokio::runtime::Handle::current());
         std::thread::Builder::new().name("udp".into()).spawn(move || {
             // Choosing a member may set a timer, although nobody waits for it here.
