@@ -1,9 +1,9 @@
 //! Sockets that come and go with the snapshot.
 //!
 //! A VIP keeps its socket as long as it is the one that its address asks for, whatever else changes: port 0 keeps the
-//! port it was given, also where that port is asked for by its number from now on, and no other VIP's change touches it. A VIP that is DOWN stays bound; its connections are refused
-//! one by one, by the rules of its protocol. A changed address is bound before the old socket closes. What cannot be
-//! bound says so in its state and is tried again.
+//! port it was given, also where that port is asked for by its number from now on, and no other VIP's change touches it.
+//! A VIP that is DOWN stays bound; its connections are refused one by one, by the rules of its protocol. A changed
+//! address is bound before the old socket closes. What cannot be bound says so in its state and is tried again.
 
 mod accept;
 mod socket;
