@@ -108,10 +108,11 @@ fn serve(mut stream: TcpStream, served: &AtomicU32, at: SocketAddr) {
             std::thread::sleep(Duration::from_millis(3));
             let body = at.to_string();
             let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+            // Counted first: who has the answer may read the count.
+            served.fetch_add(u32::from(!probe), Ordering::Relaxed);
             if stream.write_all(head.as_bytes()).is_err() {
                 return;
             }
-            served.fetch_add(u32::from(!probe), Ordering::Relaxed);
         }
         match stream.read(&mut buffer) {
             Ok(0) | Err(_) => return,
