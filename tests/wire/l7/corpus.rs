@@ -109,8 +109,8 @@ fn patient(server: &Server) -> Model {
     one(server).with(|web| web.abort_on_close = false).model()
 }
 
-/// Sends the pieces, each after the last has had time to be read, and waits for the end.
-async fn send(to: SocketAddr, pieces: &[&[u8]]) {
+/// Sends the pieces, each after the last has had time to be read, and waits for the end: how reading ended, and what came.
+async fn send(to: SocketAddr, pieces: &[&[u8]]) -> String {
     let mut client = connect(to).await;
     client.set_nodelay(true).unwrap();
     let (mut reader, mut writer) = client.split();
@@ -125,7 +125,8 @@ async fn send(to: SocketAddr, pieces: &[&[u8]]) {
     };
     let mut answers = Vec::new();
     let read = tokio::time::timeout(Duration::from_secs(10), reader.read_to_end(&mut answers));
-    let _ = tokio::join!(write, read);
+    let ((), end) = tokio::join!(write, read);
+    format!("{end:?} {:?}", String::from_utf8_lossy(&answers))
 }
 
 /// Method, path and body of each request that reached the server, without those of the stream before that came late.
@@ -199,12 +200,15 @@ async fn relay_pingora_and_nginx_agree_where_each_request_ends_or_it_is_refused(
             server.seen.lock().clear();
         }
         let pieces = [&bytes[..cut], &bytes[cut..]];
-        tokio::join!(send(relay.vip("web"), &pieces), send(pingora.vip("web"), &pieces), send(nginx.at, &pieces));
+        let answers =
+            tokio::join!(send(relay.vip("web"), &pieces), send(pingora.vip("web"), &pieces), send(nginx.at, &pieces));
         eventually("nothing is active", || relay.active("a") + pingora.active("a") == 0).await;
         let (ours, theirs, judged) =
             (requests(&by_relay, stream), requests(&by_pingora, stream), requests(&by_nginx, stream));
-        let what =
-            || format!("stream {stream}, cut at {cut}: {text:?}\nrelay {ours:?}\npingora {theirs:?}\nnginx {judged:?}");
+        let what = || {
+            let requests = format!("relay {ours:?}\npingora {theirs:?}\nnginx {judged:?}");
+            format!("stream {stream}, cut at {cut}: {text:?}\n{requests}\nanswers {answers:#?}")
+        };
         assert_eq!(ours, theirs, "{}", what());
         // Either may refuse what the other takes, and nothing follows then; what both take they take for the same.
         assert!(judged.starts_with(&ours) || ours.starts_with(&judged), "{}", what());
