@@ -53,12 +53,16 @@ def measure(servers, row, rounds, seconds, say):
             if target.name in result.missing:
                 continue
             process = servers.get(target.kind)
-            own, beside = process.cpu_ns(), servers.beside_ns()
+            own, beside, ticks = process.cpu_ns(), servers.beside_ns(), process.kernel_ticks()
             units = row.work(servers, target, seconds, ready[target.name])
             if units == 0:
                 raise Failed(f"{target.name} did nothing")
             own, beside = process.cpu_ns() - own, servers.beside_ns() - beside
+            kernel, everything = (after - before for after, before in zip(process.kernel_ticks(), ticks, strict=True))
             sample = Sample(own / units, (own + beside) / units)
             result.samples.setdefault(target.name, []).append(sample)
-            say(f"{row.id} {at + 1}/{rounds} {target.name}: {sample.own_ns / 1000:.1f} µs a {row.unit}")
+            say(
+                f"{row.id} {at + 1}/{rounds} {target.name}: {sample.own_ns / 1000:.1f} µs a {row.unit},"
+                f" {kernel / max(everything, 1):.0%} of it in the kernel"
+            )
     return result
