@@ -316,9 +316,7 @@ pub async fn read_request(stream: &mut TcpStream) -> Option<String> {
             let head = String::from_utf8_lossy(&read[..end + 4]).to_lowercase();
             let length = head.split("content-length: ").nth(1).and_then(|r| r.split("\r\n").next()?.parse().ok());
             let whole = if head.contains("transfer-encoding: chunked") {
-                // With or without trailers.
-                let body = &read[end + 2..];
-                body.ends_with(b"\r\n\r\n") && body.windows(5).any(|w| w == b"\r\n0\r\n")
+                is_whole_chunked(&read[end + 4..])
             } else {
                 read.len() >= end + 4 + length.unwrap_or(0)
             };
@@ -330,6 +328,29 @@ pub async fn read_request(stream: &mut TcpStream) -> Option<String> {
             return None;
         }
     }
+}
+
+/// Whether a chunked body is there to its last line, trailers included. What the chunks hold may look like an end.
+fn is_whole_chunked(mut body: &[u8]) -> bool {
+    let line = |from: &[u8]| from.windows(2).position(|w| w == b"\r\n");
+    while let Some(end) = line(body) {
+        let size = String::from_utf8_lossy(&body[..end]);
+        let size = usize::from_str_radix(size.split(';').next().unwrap_or_default().trim(), 16).expect("a chunk's size");
+        body = &body[end + 2..];
+        if size > 0 {
+            let Some(rest) = body.get(size + 2..) else { return false };
+            body = rest;
+            continue;
+        }
+        while let Some(end) = line(body) {
+            if end == 0 {
+                return true;
+            }
+            body = &body[end + 2..];
+        }
+        return false;
+    }
+    false
 }
 
 pub async fn connect(to: SocketAddr) -> TcpStream {
