@@ -335,7 +335,8 @@ fn is_whole_chunked(mut body: &[u8]) -> bool {
     let line = |from: &[u8]| from.windows(2).position(|w| w == b"\r\n");
     while let Some(end) = line(body) {
         let size = String::from_utf8_lossy(&body[..end]);
-        let size = usize::from_str_radix(size.split(';').next().unwrap_or_default().trim(), 16).expect("a chunk's size");
+        let size =
+            usize::from_str_radix(size.split(';').next().unwrap_or_default().trim(), 16).expect("a chunk's size");
         body = &body[end + 2..];
         if size > 0 {
             let Some(rest) = body.get(size + 2..) else { return false };
