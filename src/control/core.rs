@@ -20,6 +20,7 @@ mod configuration;
 mod durable;
 mod foresight;
 mod guard;
+mod io;
 mod left;
 mod log;
 mod names;
@@ -33,20 +34,16 @@ mod stepping;
 mod tests;
 
 use std::collections::VecDeque;
-use std::net::{IpAddr, SocketAddr};
-use std::path::PathBuf;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::{broadcast, oneshot};
+use tokio::sync::broadcast;
 
-use super::command::{Done, Refusal};
-use super::courier::{Errand, Returned};
-use super::disk::{Report, ToDisk};
 use super::payload::ConfigTree;
-use super::store::{Batch, Found};
+use super::store::Batch;
 use super::{ConfigStatus, Event, Request, RunStatus, World};
-use crate::config::{Files, Loaded, Problem, Source};
+use crate::config::{Files, Problem, Source};
 use crate::machine::members::Members;
 use crate::machine::names::Names;
 use crate::machine::outbox::Outbox;
@@ -55,16 +52,15 @@ use crate::model::Model;
 use crate::model::check::{Check, Probe};
 use crate::model::delivery::QueryBook;
 use crate::model::event::Observation;
-use crate::model::id::Name;
-use crate::model::lookup::Question;
 use crate::model::state::CheckView;
 use crate::model::time::{Now, Tick};
 use crate::probe::Sampled;
 use crate::snapshot::Cell;
-use crate::snapshot::live::{Registry, ServiceLive};
+use crate::snapshot::live::Registry;
 use crate::snapshot::zones::ZoneIndex;
 
 pub use configuration::{ConfigJob, ConfigOutcome};
+pub use io::{Answer, Input, Output, Setup};
 pub use names::Lookups;
 
 /// How long a commit or an act waits for the disk.
@@ -81,64 +77,6 @@ const CUT_EVERY: Duration = Duration::from_secs(600);
 
 /// Where texts come from.
 pub type FileAccess = Arc<dyn Files + Send + Sync>;
-
-/// What a core begins with.
-pub struct Setup {
-    pub loaded: Loaded,
-    pub found: Found,
-    /// FILE.
-    pub path: Option<PathBuf>,
-    /// `--set PATH=VALUE`: they hold as long as the process, whatever is loaded.
-    pub overrides: Vec<(String, String)>,
-    pub files: FileAccess,
-    pub events: broadcast::Sender<Arc<Event>>,
-}
-
-pub enum Input {
-    Sampled(Sampled),
-    Observed(Observation),
-    Request(Request),
-    Disk(Report),
-    Config(ConfigOutcome),
-    Lookups(Lookups),
-    Returned(Returned),
-    Wake,
-}
-
-/// What the shell does, in order.
-pub enum Output {
-    /// Take a sample; replaces an earlier order for the check of this name.
-    Probe {
-        check: Arc<Check>,
-        due: Tick,
-        /// For HTTP-INLINE: where the answers that users got are counted.
-        traffic: Option<Arc<ServiceLive>>,
-        /// Where the name of its server leads.
-        address: Option<IpAddr>,
-    },
-    /// Only these checks are left.
-    Checks(Vec<Name>),
-    Disk(ToDisk),
-    Answer(Answer),
-    /// Run this beside the reactor and feed its outcome.
-    Config(ConfigJob),
-    /// Look these names up; each is answered, whatever comes of it.
-    Ask(Vec<Question>),
-    /// Who is asked from now on; none: whom the system asks.
-    NameServers(Vec<SocketAddr>),
-    /// Carry this out beside the reactor and feed what comes of it.
-    Errand(Errand),
-    /// The last order is durable, or never will be: end.
-    Stopped,
-}
-
-/// An answer that may go out.
-pub struct Answer {
-    pub to: oneshot::Sender<Result<Done, Refusal>>,
-    pub result: Result<Done, Refusal>,
-    /// Only after the listeners of this generation are bound.
-    pub after_listeners_of: Option<u64>,
-}
 
 /// A look at the world that waits for the end of the turn.
 type Read = Box<dyn FnOnce(&World<'_>) + Send>;

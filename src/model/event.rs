@@ -1,5 +1,7 @@
 //! What comes into the engine and what it reports: verdicts, observations, acts of people, and records of what happened.
 
+mod transition;
+
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,6 +11,8 @@ use super::condition::Truth;
 use super::id::{CheckId, GroupId, Name, ObjectRef, ScenarioId, ServerId, ServiceId, SwitchId, VserverId};
 use super::scenario::{Direction, Mode};
 use super::time::Wall;
+
+pub use transition::{Cause, GuardOutcome, Transition, TransitionGroup, TransitionTrigger};
 
 /// The result of one probe.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -212,65 +216,6 @@ pub struct BoardRecord {
     pub clean_for: Option<Duration>,
 }
 
-/// A commit of a scenario, as journal, payload and REST show it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Transition {
-    pub scenario: Name,
-    /// 1 for the first commit.
-    pub seq: u64,
-    pub direction: Direction,
-    /// When the deciding evaluation was made.
-    pub evaluated_at: Wall,
-    pub committed_at: Wall,
-    pub cause: Cause,
-    /// `admin:<user>` where it is the immediate consequence of what a person did: a mode, but also a switch, a force or
-    /// a disable that a condition looks at.
-    pub act_of: Option<Name>,
-    /// Who forced it; `auto` otherwise.
-    pub actor: Name,
-    pub reason: Option<Name>,
-    /// Both directions' groups with every term's value at the evaluation.
-    pub groups: Vec<TransitionGroup>,
-    pub gate: Option<Truth>,
-    pub guard: Option<GuardOutcome>,
-    pub triggers: Vec<TransitionTrigger>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Cause {
-    /// The named group became true.
-    Condition(Name),
-    /// A mode was set `on`.
-    Forced,
-    /// The first evaluation after a reload.
-    Config(Name),
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub struct TransitionGroup {
-    pub direction: Direction,
-    pub name: Name,
-    pub value: Truth,
-    pub armed: bool,
-    /// Text, value, and since when it has it.
-    pub terms: Vec<(Name, Truth, Wall)>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GuardOutcome {
-    pub attempt: u64,
-    /// `pass`, `proceeded` (could not tell, `on_timeout = "proceed"`), `overridden`.
-    pub outcome: Name,
-    pub detail: Name,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TransitionTrigger {
-    pub name: Name,
-    /// `pending` (it goes off) or `suppressed` (by the gate).
-    pub status: Name,
-}
-
 // === impl Change ===
 
 /// As a log line says it: `disabled, out at 2026-11-29T22:50:17.000Z`.
@@ -344,36 +289,6 @@ impl Act {
 /// `admin:<user>` of an actor, however they came in.
 pub fn admin_cause(actor: &Name) -> Name {
     if actor.starts_with("admin:") { Name::clone(actor) } else { format!("admin:{actor}").into() }
-}
-
-// === impl Transition ===
-
-impl Transition {
-    /// `admin:<user>`, `config` (the first evaluation after a reload) or `condition`.
-    pub fn cause_text(&self) -> &str {
-        self.act_of.as_deref().unwrap_or_else(|| self.cause.word())
-    }
-}
-
-// === impl Cause ===
-
-impl Cause {
-    /// `condition`, `forced`, `config`.
-    pub fn word(&self) -> &'static str {
-        match self {
-            Cause::Condition(_) => "condition",
-            Cause::Forced => "forced",
-            Cause::Config(_) => "config",
-        }
-    }
-
-    /// The name of the group that decided.
-    pub fn group(&self) -> Option<&Name> {
-        match self {
-            Cause::Condition(group) | Cause::Config(group) => Some(group),
-            Cause::Forced => None,
-        }
-    }
 }
 
 // === impl Verdict ===

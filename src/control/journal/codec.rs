@@ -1,20 +1,22 @@
 //! Records of the engine as JSON, and back: what `/journal` shows is what `replay` reads. Times are RFC 3339 with
 //! microseconds, durations microseconds with the suffix `_us`; absent values are null.
 
+mod reader;
+mod transition;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use crate::model::balancing::Shares;
-use crate::model::condition::Truth;
-use crate::model::event::{
-    Act, BoardRecord, Cause, Change, DeliveryRecord, Failures, GuardOutcome, Record, Transition, TransitionGroup,
-    TransitionTrigger,
-};
+use crate::model::event::{Act, BoardRecord, Change, DeliveryRecord, Failures, Record};
 use crate::model::id::{Kind, Name, ObjectRef};
-use crate::model::scenario::{Direction, Mode};
+use crate::model::scenario::Mode;
 use crate::model::time::{Wall, micros};
+
+pub use reader::Reader;
+pub use transition::{decode_transition, encode_transition};
 
 /// Why a stored value cannot be read.
 pub type Unreadable = String;
@@ -145,89 +147,6 @@ pub fn decode(kind: &str, body: &Value) -> Result<Option<Record>, Unreadable> {
     }))
 }
 
-pub fn encode_transition(t: &Transition) -> Value {
-    json!({
-        "scenario": t.scenario,
-        "seq": t.seq,
-        "direction": t.direction.word(),
-        "evaluated_at": wall_text(t.evaluated_at),
-        "committed_at": wall_text(t.committed_at),
-        "cause": t.cause_text(),
-        "group": t.cause.group(),
-        "actor": t.actor,
-        "reason": t.reason,
-        "groups": t.groups.iter().map(encode_group).collect::<Vec<_>>(),
-        "gate": t.gate.map(Truth::word),
-        "guard": t.guard.as_ref().map(|g| json!({
-            "attempt": g.attempt, "outcome": g.outcome, "detail": g.detail,
-        })),
-        "triggers": t.triggers.iter().map(|t| json!({ "name": t.name, "status": t.status })).collect::<Vec<_>>(),
-    })
-}
-
-fn encode_group(group: &TransitionGroup) -> Value {
-    let terms: Vec<Value> = group
-        .terms
-        .iter()
-        .map(|(text, value, since)| json!({ "text": text, "value": value.word(), "since": wall_text(*since) }))
-        .collect();
-    json!({
-        "direction": group.direction.word(), "name": group.name, "value": group.value.word(), "armed": group.armed,
-        "terms": terms,
-    })
-}
-
-pub fn decode_transition(value: &Value) -> Result<Transition, Unreadable> {
-    let v = Reader { value };
-    let group = v.optional("group", |r, k| r.name(k))?;
-    let mut act_of = None;
-    let cause = match (v.str("cause")?, group) {
-        (act, group) if act.starts_with("admin:") => {
-            act_of = Some(act.into());
-            group.map_or(Cause::Forced, Cause::Condition)
-        }
-        ("condition", Some(group)) => Cause::Condition(group),
-        ("config", Some(group)) => Cause::Config(group),
-        ("forced", None) => Cause::Forced,
-        (other, _) => return Err(format!("`{other}` is not a cause, or its group is missing")),
-    };
-    Ok(Transition {
-        scenario: v.name("scenario")?,
-        seq: v.u64("seq")?,
-        direction: v.direction("direction")?,
-        evaluated_at: v.wall("evaluated_at")?,
-        committed_at: v.wall("committed_at")?,
-        cause,
-        act_of,
-        actor: v.name("actor")?,
-        reason: v.optional("reason", |r, k| r.name(k))?,
-        groups: v.list("groups", decode_group)?,
-        gate: v.optional("gate", |r, k| r.truth(k))?,
-        guard: v.optional("guard", |r, k| {
-            let g = Reader { value: r.get(k)? };
-            Ok(GuardOutcome { attempt: g.u64("attempt")?, outcome: g.name("outcome")?, detail: g.name("detail")? })
-        })?,
-        triggers: v.list("triggers", |value| {
-            let t = Reader { value };
-            Ok(TransitionTrigger { name: t.name("name")?, status: t.name("status")? })
-        })?,
-    })
-}
-
-fn decode_group(value: &Value) -> Result<TransitionGroup, Unreadable> {
-    let g = Reader { value };
-    Ok(TransitionGroup {
-        direction: g.direction("direction")?,
-        name: g.name("name")?,
-        value: g.truth("value")?,
-        armed: g.bool("armed")?,
-        terms: g.list("terms", |value| {
-            let t = Reader { value };
-            Ok((t.name("text")?, t.truth("value")?, t.wall("since")?))
-        })?,
-    })
-}
-
 pub fn encode_object(object: &ObjectRef) -> Value {
     json!({ "kind": object.kind.word(), "name": object.name })
 }
@@ -318,81 +237,6 @@ pub fn wall_text(wall: Wall) -> String {
 pub fn parse_wall(text: &str) -> Result<Wall, Unreadable> {
     let timestamp: jiff::Timestamp = text.parse().map_err(|e| format!("`{text}` is not a time: {e}"))?;
     Ok(Wall(timestamp.as_microsecond()))
-}
-
-/// Typed access to the members of a JSON object.
-#[derive(Clone, Copy)]
-pub struct Reader<'a> {
-    pub value: &'a Value,
-}
-
-// === impl Reader ===
-
-impl<'a> Reader<'a> {
-    pub fn get(&self, key: &str) -> Result<&'a Value, Unreadable> {
-        self.value.get(key).ok_or_else(|| format!("`{key}` is missing"))
-    }
-
-    pub fn str(&self, key: &str) -> Result<&'a str, Unreadable> {
-        self.get(key)?.as_str().ok_or_else(|| format!("`{key}` is not a text"))
-    }
-
-    pub fn name(&self, key: &str) -> Result<Name, Unreadable> {
-        Ok(self.str(key)?.into())
-    }
-
-    pub fn u64(&self, key: &str) -> Result<u64, Unreadable> {
-        self.get(key)?.as_u64().ok_or_else(|| format!("`{key}` is not a whole number"))
-    }
-
-    pub fn u32(&self, key: &str) -> Result<u32, Unreadable> {
-        u32::try_from(self.u64(key)?).map_err(|_| format!("`{key}` is too large"))
-    }
-
-    pub fn bool(&self, key: &str) -> Result<bool, Unreadable> {
-        self.get(key)?.as_bool().ok_or_else(|| format!("`{key}` is not true or false"))
-    }
-
-    pub fn wall(&self, key: &str) -> Result<Wall, Unreadable> {
-        parse_wall(self.str(key)?)
-    }
-
-    pub fn truth(&self, key: &str) -> Result<Truth, Unreadable> {
-        self.word(key, Truth::parse)
-    }
-
-    pub fn direction(&self, key: &str) -> Result<Direction, Unreadable> {
-        self.word(key, Direction::parse)
-    }
-
-    pub fn mode(&self, key: &str) -> Result<Mode, Unreadable> {
-        self.word(key, Mode::parse)
-    }
-
-    pub fn word<T>(&self, key: &str, parse: impl FnOnce(&str) -> Option<T>) -> Result<T, Unreadable> {
-        let word = self.str(key)?;
-        parse(word).ok_or_else(|| format!("`{key}` cannot be `{word}`"))
-    }
-
-    /// `None` where the member is absent or null.
-    pub fn optional<T>(
-        &self,
-        key: &str,
-        read: impl FnOnce(&Reader<'a>, &str) -> Result<T, Unreadable>,
-    ) -> Result<Option<T>, Unreadable> {
-        match self.value.get(key) {
-            None | Some(Value::Null) => Ok(None),
-            Some(_) => read(self, key).map(Some),
-        }
-    }
-
-    pub fn list<T>(
-        &self,
-        key: &str,
-        read: impl FnMut(&'a Value) -> Result<T, Unreadable>,
-    ) -> Result<Vec<T>, Unreadable> {
-        self.get(key)?.as_array().ok_or_else(|| format!("`{key}` is not a list"))?.iter().map(read).collect()
-    }
 }
 
 #[cfg(test)]

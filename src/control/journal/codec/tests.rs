@@ -1,7 +1,9 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::model::event::admin_cause;
+use crate::model::condition::Truth;
+use crate::model::event::{Cause, GuardOutcome, Transition, TransitionGroup, TransitionTrigger, admin_cause};
+use crate::model::scenario::Direction;
 
 fn names() -> impl Strategy<Value = Name> {
     "[a-zA-Z0-9 /\"\\\\ä€!{}:-]{0,12}".prop_map(|s| s.as_str().into())

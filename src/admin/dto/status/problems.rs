@@ -1,0 +1,171 @@
+//! What is wrong now.
+
+use super::{ProblemDto, ids};
+use crate::admin::dto::{out, path_segment, text, up_down};
+use crate::control::World;
+use crate::model::id::{ServiceId, VserverId};
+use crate::model::state::{NewClients, ServiceState, VserverState};
+use crate::snapshot::live::Listening;
+
+// === impl ProblemDto ===
+
+impl ProblemDto {
+    /// Errors first, then warnings, then what is only worth knowing.
+    pub(super) fn all(world: &World<'_>) -> Vec<ProblemDto> {
+        let mut problems = Vec::new();
+        if let Some(why) = &world.status.not_durable {
+            problems.push(problem("error", "appliance", "", None, format!("not saved: {why}"), "status"));
+        }
+        if let Some((at, why)) = &world.config.reload_failed {
+            let text = format!("the file was refused when it was read again, what ran before runs on: {why}");
+            problems.push(problem("error", "appliance", "", Some(at.to_string()), text, "config"));
+        }
+        vserver_problems(world, &mut problems);
+        service_problems(world, &mut problems);
+        scenario_problems(world, &mut problems);
+        check_problems(world, &mut problems);
+        name_problems(world, &mut problems);
+        let rank = |p: &ProblemDto| ["error", "warning", "info"].iter().position(|s| *s == p.severity);
+        problems.sort_by_key(rank);
+        problems
+    }
+}
+
+fn problem(
+    severity: &str,
+    kind: &str,
+    object: &str,
+    since: Option<String>,
+    text: String,
+    collection: &str,
+) -> ProblemDto {
+    let href = if object.is_empty() {
+        format!("/api/v1/{collection}")
+    } else {
+        format!("/api/v1/{collection}/{}", path_segment(object))
+    };
+    ProblemDto {
+        severity: severity.into(),
+        kind: kind.into(),
+        object: object.into(),
+        since,
+        text,
+        href,
+        hidden_by_force: false,
+    }
+}
+
+fn vserver_problems(world: &World<'_>, problems: &mut Vec<ProblemDto>) {
+    for id in ids(world.model.vservers.len(), VserverId::from_index) {
+        let vserver = world.model.vserver(id);
+        let view = &world.view.vservers[id.index()];
+        let since = Some(view.since.wall.to_string());
+        let mut report = |severity, text: String| {
+            problems.push(problem(severity, "vserver", &vserver.name, since.clone(), text, "vservers"));
+        };
+        match (view.state, view.effective) {
+            (VserverState::Up, _) if view.new_clients == NewClients::Refused => {
+                report("error", "up, and new clients are refused: the last of its members drain".into());
+            }
+            (VserverState::Up, _) => {
+                if let NewClients::Backup(backup) = view.new_clients {
+                    let backup = &world.model.vserver(backup).name;
+                    report("info", format!("spills by health: new clients go to {backup}"));
+                }
+            }
+            (VserverState::OutOfService, _) => report("info", "out of service".into()),
+            (VserverState::Down, VserverState::Up) if view.new_clients == NewClients::Refused => {
+                report("error", "down, and its backups take no new clients".into());
+            }
+            (VserverState::Down, VserverState::Up) => report("warning", "down; its backup serves".into()),
+            (VserverState::Down, _) if vserver.backup.is_none() => report("error", "down, and it has no backup".into()),
+            (VserverState::Down, _) => report("error", "down, and so is every backup".into()),
+        }
+        if view.held_down {
+            report("warning", "held down since it failed; `enable` lets it return".into());
+        }
+        let listening = world.snapshot.vservers.get(id.index()).map(|e| e.live.listen.lock().clone());
+        match listening {
+            Some(Listening::Failed { error }) => report("error", format!("does not listen: {error}")),
+            Some(Listening::Bound { address, local: false }) => {
+                report("warning", format!("{} is not an address of this machine", address.ip()));
+            }
+            _ => {}
+        }
+    }
+}
+
+fn name_problems(world: &World<'_>, problems: &mut Vec<ProblemDto>) {
+    for (question, known) in world.names {
+        let Some(error) = &known.error else { continue };
+        let since = known.failing_since.map(|at| at.to_string());
+        let (severity, kept) = match &known.answered_at {
+            Some(at) => ("warning", format!("what was answered at {at} stays in force")),
+            None => ("error", "it has never been answered".to_owned()),
+        };
+        let what = format!("{question} is not answered: {error}; {kept}");
+        problems.push(problem(severity, "name", "", since, what, "servers"));
+    }
+}
+
+fn service_problems(world: &World<'_>, problems: &mut Vec<ProblemDto>) {
+    for id in ids(world.model.services.len(), ServiceId::from_index) {
+        let service = world.model.service(id);
+        let view = &world.view.services[id.index()];
+        let hidden = view.forced == Some(true) && view.real == ServiceState::Down;
+        let (severity, what) = match view.state {
+            _ if hidden => ("warning", "forced up, and its probe says down".to_owned()),
+            ServiceState::Down if view.forced == Some(false) => ("info", "forced down".to_owned()),
+            ServiceState::Down => ("warning", format!("down: {}", failing_monitors(world, id))),
+            ServiceState::TrofsDown => ("warning", "draining, and its probe says down".to_owned()),
+            ServiceState::Unknown => ("info", "not known yet".to_owned()),
+            ServiceState::Up if out::ejection(world, id).is_some() => {
+                ("warning", out::ejection(world, id).unwrap_or_default())
+            }
+            _ => continue,
+        };
+        let since = Some(view.since.wall.to_string());
+        let mut found = problem(severity, "service", &service.name, since, what, "services");
+        found.hidden_by_force = hidden;
+        problems.push(found);
+    }
+}
+
+fn failing_monitors(world: &World<'_>, id: ServiceId) -> String {
+    let failing = world.model.service(id).monitors.iter().find_map(|binding| {
+        let view = &world.view.checks[binding.check.index()];
+        let last = view.last.as_ref().filter(|_| view.state.is_false())?;
+        Some(text(&last.detail))
+    });
+    failing.unwrap_or_else(|| "its monitors say so".into())
+}
+
+fn scenario_problems(world: &World<'_>, problems: &mut Vec<ProblemDto>) {
+    for (scenario, view) in world.model.scenarios.iter().zip(&world.view.scenarios) {
+        let since = Some(view.since.to_string());
+        let mut report = |severity, text: &str| {
+            problems.push(problem(severity, "scenario", &scenario.name, since.clone(), text.into(), "scenarios"));
+        };
+        if view.stuck {
+            report("warning", "both directions are on: nothing moves until one of them is changed");
+        }
+        if view.oscillating {
+            report("warning", "too many automatic commits in a short time: held in its state");
+        }
+        if view.ready_to_return {
+            report("info", "ready to return; a person brings it back");
+        }
+    }
+}
+
+fn check_problems(world: &World<'_>, problems: &mut Vec<ProblemDto>) {
+    for (check, view) in world.model.checks.iter().zip(&world.view.checks) {
+        let user = check.origin == crate::model::check::Origin::User;
+        if user && view.state.is_false() {
+            let detail = view.last.as_ref().map_or_else(String::new, |s| format!(": {}", s.detail));
+            let since = Some(view.since.wall.to_string());
+            let what = format!("{}{detail}", up_down(view.state));
+            problems.push(problem("warning", "check", &check.name, since, what, "checks"));
+        }
+    }
+}
