@@ -24,6 +24,7 @@ pub mod service;
 pub mod sql;
 pub mod state;
 pub mod template;
+pub mod syslog;
 pub mod time;
 pub mod tls;
 pub mod transfer;

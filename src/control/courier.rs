@@ -6,6 +6,7 @@ mod guard;
 mod http;
 mod sign;
 mod sql;
+mod syslog;
 
 use std::collections::HashMap;
 use std::io;
@@ -147,6 +148,7 @@ async fn deliver(
     match &trigger.kind {
         TriggerKind::Http { .. } => http::deliver(caller, at, delivery, trigger).await,
         TriggerKind::Sql { .. } => sql::deliver(caller.surroundings(), delivery, trigger).await,
+        TriggerKind::Syslog { syslog, body } => syslog::deliver(delivery, syslog, body.as_ref(), trigger.timeout).await,
     }
 }
 

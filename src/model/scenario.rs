@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::check::{HttpExpect, Target};
 use super::condition::Condition;
 use super::id::{DatacenterId, Name, QueryId, TriggerId};
+use super::syslog::Syslog;
 
 /// A named state machine with two independent directions.
 #[derive(Clone, Debug, PartialEq)]
@@ -116,6 +117,11 @@ pub enum TriggerKind {
         database: Database,
         sql: Name,
         expect: Option<Name>,
+    },
+    Syslog {
+        syslog: Syslog,
+        /// `None`: a line that says what happened.
+        body: Option<Name>,
     },
 }
 
@@ -318,7 +324,7 @@ impl Mode {
 // === impl Trigger ===
 
 impl Trigger {
-    /// What a trigger's circuit breaker stands for: scheme, host and port, or the database.
+    /// What a trigger's circuit breaker stands for: scheme, host and port, the database, or the log host.
     pub fn endpoint(&self) -> Name {
         match &self.kind {
             TriggerKind::Http { uri, .. } => {
@@ -331,6 +337,7 @@ impl Trigger {
                 let host = database.dsn.rsplit('@').next().unwrap_or_default();
                 format!("{} {host}", database.kind).into()
             }
+            TriggerKind::Syslog { syslog, .. } => format!("syslog {}", syslog.to).into(),
         }
     }
 }

@@ -10,7 +10,7 @@ dto! {
     /// What acts on a transition.
     pub struct TriggerDto {
         pub name: String,
-        /// `HTTP`, `ORACLE`, `POSTGRESQL`, `MYSQL`.
+        /// `HTTP`, `ORACLE`, `POSTGRESQL`, `MYSQL`, `SYSLOG`.
         pub r#type: String,
         /// Where it goes; credentials are left out.
         pub endpoint: String,
@@ -87,12 +87,13 @@ impl TriggerDto {
         let counts = book.counts.get(&trigger.name).copied().unwrap_or_default();
         let breaker = book.breakers.get(&trigger.endpoint());
         let absent = match &trigger.kind {
-            TriggerKind::Http { .. } => None,
+            TriggerKind::Http { .. } | TriggerKind::Syslog { .. } => None,
             TriggerKind::Sql { database, .. } => lacking(database, "each attempt fails"),
         };
         let (kind, endpoint) = match &trigger.kind {
             TriggerKind::Http { uri, .. } => ("HTTP".to_owned(), without_credentials(uri)),
             TriggerKind::Sql { database, .. } => (text(&database.kind), without_credentials(&database.dsn)),
+            TriggerKind::Syslog { syslog, .. } => ("SYSLOG".to_owned(), syslog.to.to_string()),
         };
         TriggerDto {
             name: text(&trigger.name),

@@ -64,6 +64,13 @@ pub(super) fn triggers(out: &mut Text, model: &Model) {
                 out.maybe("secret", secret.as_ref().map(secret_value));
             }
             TriggerKind::Sql { database, sql, expect } => self::sql(out, database, sql, expect.as_ref()),
+            TriggerKind::Syslog { syslog, body } => {
+                out.key("type", Value::str("SYSLOG"));
+                out.key("address", Value::show(&syslog.to));
+                out.key("facility", Value::str(syslog.facility.word()));
+                out.key("app_name", Value::str(&syslog.app_name));
+                out.maybe("body", body.as_ref().map(|body| Value::Lines(body.to_string())));
+            }
         }
         out.key("timeout", Value::duration(trigger.timeout));
         let retry = vec![

@@ -13,10 +13,14 @@ use crate::model::check::{HttpExpect, StatusRange};
 use crate::model::id::Name;
 use crate::model::scenario::{Database, Query, QueryKind, Retry, Trigger, TriggerKind};
 use crate::model::sql::{Dialect, Dsn, Expectation, TRIGGER_VALUES, names, only_reads};
+use crate::model::syslog::{Destination, Facility, Syslog};
 use crate::model::template;
 
 const HTTP_KEYS: [&str; 6] = ["uri", "method", "headers", "body", "expect_status", "expect_body"];
 const SQL_KEYS: [&str; 5] = ["dsn", "user", "password", "sql", "expect"];
+const SYSLOG_KEYS: [&str; 3] = ["address", "facility", "app_name"];
+/// RFC 5424 §6.2.5.
+const APP_NAME_MOST: usize = 48;
 
 pub fn triggers(cx: &mut Context<'_>) -> Vec<Trigger> {
     let root = Path::Root;
@@ -47,22 +51,21 @@ fn is_http(object: &Object<'_>) -> bool {
 }
 
 fn trigger(cx: &mut Context<'_>, object: &Object<'_>, name: &str) -> Trigger {
-    let kind = if is_http(object) {
+    let kind = if object.text("type") == Some("SYSLOG") {
+        syslog(cx, object)
+    } else if is_http(object) {
         object.only(cx.report, &SQL_KEYS, "for a trigger of type HTTP");
+        object.only(cx.report, &SYSLOG_KEYS, "for a trigger of type HTTP");
         let (uri, method, headers, expect) = http(cx, object, "POST", StatusRange { from: 200, to: 299 });
         let secret = object.secret(cx.report, "secret");
         if let Some(secret) = &secret {
             absent_secret(cx, object, "secret", secret);
         }
-        if let Some(place) = object.text("body").and_then(template::unknown_place) {
-            let near = nearest(&place, template::PLACES).map(|near| format!("; did you mean `{near}`"));
-            let near = near.unwrap_or_default();
-            let what = format!("`${{{place}}}` is nothing that a commit says{near}; `$${{` stands for `${{` itself");
-            object.wrong(cx.report, "body", what);
-        }
+        check_body(cx, object);
         TriggerKind::Http { uri, method, headers, body: object.name("body"), expect, secret }
     } else {
         object.only(cx.report, &HTTP_KEYS, "for a trigger of an SQL type");
+        object.only(cx.report, &SYSLOG_KEYS, "for a trigger of an SQL type");
         object.only(cx.report, &["secret"], "for a trigger of an SQL type; its password is `password`");
         let (database, sql) = sql(cx, object, &TRIGGER_VALUES, false);
         TriggerKind::Sql { database, sql, expect: expected(cx, object) }
@@ -73,6 +76,40 @@ fn trigger(cx: &mut Context<'_>, object: &Object<'_>, name: &str) -> Trigger {
         retry: retry(cx, object),
         timeout: object.duration("timeout").unwrap_or(Duration::from_secs(10)),
     }
+}
+
+/// The places of a template are known.
+fn check_body(cx: &mut Context<'_>, object: &Object<'_>) {
+    if let Some(place) = object.text("body").and_then(template::unknown_place) {
+        let near = nearest(&place, template::PLACES).map(|near| format!("; did you mean `{near}`"));
+        let near = near.unwrap_or_default();
+        let what =
+            format!("`${{{place}}}` is nothing that a commit or an alert says{near}; `$${{` stands for `${{` itself");
+        object.wrong(cx.report, "body", what);
+    }
+}
+
+fn syslog(cx: &mut Context<'_>, object: &Object<'_>) -> TriggerKind {
+    let http = ["uri", "method", "headers", "expect_status", "expect_body", "secret"];
+    object.only(cx.report, &http, "for a trigger of type SYSLOG");
+    object.only(cx.report, &SQL_KEYS, "for a trigger of type SYSLOG");
+    object.require(cx.report, "address");
+    check_body(cx, object);
+    let to = object.text("address").map_or_else(
+        || Destination::Udp("".into()),
+        |text| {
+            Destination::parse(text).unwrap_or_else(|why| {
+                object.wrong(cx.report, "address", why);
+                Destination::Udp("".into())
+            })
+        },
+    );
+    let app_name = object.name("app_name").unwrap_or_else(|| "bascule".into());
+    if app_name.len() > APP_NAME_MOST || !app_name.bytes().all(|b| b.is_ascii_graphic()) {
+        object.wrong(cx.report, "app_name", format!("at most {APP_NAME_MOST} printable ASCII characters, no space"));
+    }
+    let facility = object.text("facility").and_then(Facility::parse).unwrap_or(Facility::DAEMON);
+    TriggerKind::Syslog { syslog: Syslog { to, facility, app_name }, body: object.name("body") }
 }
 
 fn query(cx: &mut Context<'_>, object: &Object<'_>, name: &str) -> Query {

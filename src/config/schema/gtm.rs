@@ -5,6 +5,7 @@ use super::{
     DAY, HEADERS, HOUR, Kind, NAMES, SECOND, SECRET, STATUSES, Schema, TTL, Words, YEAR, aliased, key, required,
     schema, words,
 };
+use crate::model::syslog::Facility;
 
 /// Groups of terms: plain lists, or a table of named groups.
 pub(super) const CONDITION: Kind = Kind::OneOf(&[Kind::List(&NAMES), Kind::Map(&NAMES)]);
@@ -106,7 +107,9 @@ static ONCE: Schema = schema(&[required("from", Kind::Moment), required("to", Ki
 
 pub(super) static SWITCH: Schema = schema(&[key("initial", Kind::Bool)]);
 
-static TRIGGER_WORDS: Words = words(&["HTTP", "HTTPS", "ORACLE", "POSTGRESQL", "MYSQL"]);
+static TRIGGER_WORDS: Words = words(&["HTTP", "HTTPS", "ORACLE", "POSTGRESQL", "MYSQL", "SYSLOG"]);
+static QUERY_WORDS: Words = words(&["HTTP", "HTTPS", "ORACLE", "POSTGRESQL", "MYSQL"]);
+static FACILITIES: Words = words(&Facility::WORDS);
 
 pub(super) static TRIGGER: Schema = schema(&[
     required("type", Kind::Word(&TRIGGER_WORDS)),
@@ -124,6 +127,9 @@ pub(super) static TRIGGER: Schema = schema(&[
     key("password", Kind::Table(&SECRET)),
     key("sql", Kind::Name),
     key("expect", Kind::Name),
+    key("address", Kind::Name),
+    key("facility", Kind::Word(&FACILITIES)),
+    key("app_name", Kind::Name),
 ]);
 static RETRY: Schema = schema(&[
     key("attempts", Kind::Int(1, 1_000)),
@@ -133,7 +139,7 @@ static RETRY: Schema = schema(&[
 ]);
 
 pub(super) static QUERY: Schema = schema(&[
-    required("type", Kind::Word(&TRIGGER_WORDS)),
+    required("type", Kind::Word(&QUERY_WORDS)),
     key("timeout", Kind::Duration(1, HOUR)),
     aliased("uri", &["url"], Kind::Name),
     key("method", Kind::Name),

@@ -1,0 +1,213 @@
+//! One attempt of a trigger over syslog: a message of RFC 5424. What nobody confirms (UDP, a local socket) counts as
+//! delivered once it is handed over and nobody has refused it; over TCP, once the receiver has closed after the message,
+//! or has kept the connection without a word.
+
+use std::io;
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpStream, UdpSocket, UnixDatagram};
+
+use super::failure;
+use crate::model::delivery::{Delivery, Failure};
+use crate::model::id::Name;
+use crate::model::syslog::{Destination, Severity, Syslog};
+use crate::model::template;
+
+/// What every receiver over UDP should take (RFC 5426 §3.2), and what most take otherwise. Bytes.
+const DATAGRAM_MOST: usize = 2_048;
+const MESSAGE_MOST: usize = 8_192;
+/// How long a host may take to say that nobody listens, and a receiver over TCP to close or to reset.
+const REFUSAL_WAIT: Duration = Duration::from_millis(100);
+const CLOSE_WAIT: Duration = Duration::from_secs(1);
+
+pub(super) async fn deliver(
+    delivery: &Delivery,
+    syslog: &Syslog,
+    body: Option<&Name>,
+    timeout: Duration,
+) -> Result<(), Failure> {
+    let most = if matches!(syslog.to, Destination::Udp(_)) { DATAGRAM_MOST } else { MESSAGE_MOST };
+    let message = message(delivery, syslog, body, most);
+    let sent = async {
+        match &syslog.to {
+            Destination::Udp(to) => datagram(to, message.as_bytes()).await,
+            Destination::Tcp(to) => stream(to, message.as_bytes()).await,
+            Destination::Unix(path) => UnixDatagram::unbound()?.send_to(message.as_bytes(), &**path).await.map(drop),
+        }
+    };
+    match tokio::time::timeout(timeout, sent).await {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(error)) => Err(failure(&format!("{}: {error}", syslog.to), true)),
+        Err(_) => Err(failure(&format!("{}: not taken within {timeout:?}", syslog.to), true)),
+    }
+}
+
+async fn datagram(to: &str, message: &[u8]) -> io::Result<()> {
+    let address = tokio::net::lookup_host(to).await?.next();
+    let address = address.ok_or_else(|| io::Error::other("the name has no address"))?;
+    let any: std::net::IpAddr =
+        if address.is_ipv4() { std::net::Ipv4Addr::UNSPECIFIED.into() } else { std::net::Ipv6Addr::UNSPECIFIED.into() };
+    let socket = UdpSocket::bind((any, 0)).await?;
+    socket.connect(address).await?;
+    socket.send(message).await?;
+    // A host without a listener says so with ICMP, which stands as an error on the socket.
+    match tokio::time::timeout(REFUSAL_WAIT, socket.recv(&mut [0; 1])).await {
+        Ok(Err(error)) => Err(error),
+        Ok(Ok(_)) | Err(_) => Ok(()),
+    }
+}
+
+async fn stream(to: &str, message: &[u8]) -> io::Result<()> {
+    let mut stream = TcpStream::connect(to).await?;
+    let mut framed = format!("{} ", message.len()).into_bytes();
+    framed.extend_from_slice(message);
+    stream.write_all(&framed).await?;
+    stream.shutdown().await?;
+    match tokio::time::timeout(CLOSE_WAIT, stream.read(&mut [0; 1])).await {
+        Ok(Err(error)) => Err(error),
+        Ok(Ok(_)) | Err(_) => Ok(()),
+    }
+}
+
+/// `<27>1 2026-11-29T22:50:17.000Z box-b bascule 17 alert.raised [origin software="bascule"] TEXT`
+fn message(delivery: &Delivery, syslog: &Syslog, body: Option<&Name>, most: usize) -> String {
+    let payload: Value = serde_json::from_str(&delivery.payload).unwrap_or_default();
+    let said = |member: &str| payload[member].as_str().unwrap_or_default();
+    let text = match body {
+        Some(template) => template::fill(template, &delivery.payload, false),
+        None => line(&payload, &delivery.key),
+    };
+    let kind = said("type");
+    let mut message = format!(
+        "<{}>1 {} {} {} {} {} [origin software=\"bascule\" swVersion=\"{}\"] ",
+        syslog.facility.priority(severity(kind, said("severity"))),
+        field(said("committed_at"), 64),
+        field(said("appliance"), 255),
+        syslog.app_name,
+        std::process::id(),
+        field(kind, 32),
+        env!("CARGO_PKG_VERSION"),
+    );
+    if !text.is_ascii() {
+        // MSG-UTF8 begins with the mark (RFC 5424 §6.4).
+        message.push('\u{feff}');
+    }
+    // One message is one line, also where a receiver writes it to a file as it comes.
+    message.extend(text.trim_end().chars().map(|c| if c.is_control() { ' ' } else { c }));
+    let mut end = message.len().min(most);
+    while !message.is_char_boundary(end) {
+        end -= 1;
+    }
+    message.truncate(end);
+    message
+}
+
+/// What happened, for people.
+fn line(payload: &Value, key: &str) -> String {
+    let said = |member: &str| payload[member].as_str().unwrap_or_default();
+    let about = Some(said("about")).filter(|about| !about.is_empty()).map(|about| format!(" ({about})"));
+    let about = about.unwrap_or_default();
+    match said("type").split_once('.') {
+        Some(("scenario", did)) => {
+            let (seq, cause) = (&payload["seq"], said("cause"));
+            let group = payload["group"].as_str().map(|group| format!(", group \"{group}\"")).unwrap_or_default();
+            format!("scenario {} {did}, seq {seq}, by {cause}{group}{about}; key {key}", said("scenario"))
+        }
+        Some(("alert", did)) => {
+            let (alert, kind, object) = (said("alert"), said("kind"), said("object"));
+            format!("alert {alert} {did}: {kind}: {object}: {}{about}; key {key}", said("text"))
+        }
+        _ => format!("a test of trigger {} by {}; nothing has changed; key {key}", said("trigger"), said("actor")),
+    }
+}
+
+fn severity(kind: &str, severity: &str) -> Severity {
+    match (kind, severity) {
+        ("alert.raised" | "alert.repeated", "error") => Severity::Error,
+        ("alert.raised" | "alert.repeated", "warning") => Severity::Warning,
+        ("alert.raised" | "alert.repeated", _) => Severity::Informational,
+        _ => Severity::Notice,
+    }
+}
+
+/// A field of the header: printable ASCII without spaces, `-` where nothing is left (RFC 5424 §6).
+fn field(text: &str, most: usize) -> String {
+    let kept: String = text.chars().map(|c| if c.is_ascii_graphic() { c } else { '_' }).take(most).collect();
+    if kept.is_empty() { "-".to_owned() } else { kept }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::delivery::DeliveryStatus;
+    use crate::model::scenario::Direction;
+    use crate::model::syslog::Facility;
+    use crate::model::time::Wall;
+
+    fn syslog(to: &str) -> Syslog {
+        let to = Destination::parse(to).unwrap();
+        Syslog { to, facility: Facility::parse("local4").unwrap(), app_name: "bascule".into() }
+    }
+
+    fn delivery(payload: &Value) -> Delivery {
+        Delivery {
+            id: 1,
+            key: "k1".into(),
+            trigger: "noc".into(),
+            scenario: "dr".into(),
+            seq: 3,
+            direction: Direction::Activate,
+            test: false,
+            since: Wall(0),
+            payload: payload.to_string().into(),
+            attempts: 0,
+            last_error: None,
+            status: DeliveryStatus::Pending { next: Wall(0) },
+            changed: Wall(0),
+        }
+    }
+
+    fn commit() -> Value {
+        serde_json::json!({
+            "type": "scenario.activated", "appliance": "box b", "committed_at": "2026-11-29T22:50:17.000Z",
+            "scenario": "dr", "about": "runbook\n17", "seq": 3, "cause": "condition", "group": "api!",
+        })
+    }
+
+    #[test]
+    fn a_message_is_one_line_with_the_header_of_rfc_5424() {
+        let text = message(&delivery(&commit()), &syslog("udp:a:514"), None, DATAGRAM_MOST);
+        let pid = std::process::id();
+        let version = env!("CARGO_PKG_VERSION");
+        assert_eq!(
+            text,
+            format!(
+                "<165>1 2026-11-29T22:50:17.000Z box_b bascule {pid} scenario.activated \
+                 [origin software=\"bascule\" swVersion=\"{version}\"] \
+                 scenario dr activated, seq 3, by condition, group \"api!\" (runbook 17); key k1"
+            )
+        );
+    }
+
+    #[test]
+    fn a_body_of_ones_own_stands_in_its_place_and_is_cut_between_characters() {
+        let body: Name = "${scenario} ü${about}".into();
+        let text = message(&delivery(&commit()), &syslog("udp:a:514"), Some(&body), DATAGRAM_MOST);
+        assert!(text.ends_with("] \u{feff}dr ürunbook 17"), "{text}");
+        let long: Name = "ü".repeat(5_000).as_str().into();
+        let text = message(&delivery(&commit()), &syslog("udp:a:514"), Some(&long), DATAGRAM_MOST);
+        assert!((DATAGRAM_MOST - 1..=DATAGRAM_MOST).contains(&text.len()));
+    }
+
+    #[test]
+    fn what_an_alert_says_decides_its_severity() {
+        let of = |kind, severity| super::severity(kind, severity);
+        assert_eq!(of("alert.raised", "error"), Severity::Error);
+        assert_eq!(of("alert.repeated", "warning"), Severity::Warning);
+        assert_eq!(of("alert.raised", "info"), Severity::Informational);
+        assert_eq!(of("alert.resolved", "error"), Severity::Notice);
+        assert_eq!(of("scenario.activated", ""), Severity::Notice);
+    }
+}
