@@ -3,11 +3,13 @@
 
 pub mod apply;
 pub mod clock;
+mod clock_sync;
 pub mod command;
 pub mod core;
 pub mod courier;
 pub mod delta;
 pub mod disk;
+mod facts;
 pub mod journal;
 mod payload;
 pub mod reactor;
@@ -21,6 +23,7 @@ use tokio::sync::{broadcast, mpsc};
 
 use crate::config::Source;
 use crate::model::Model;
+use crate::model::alert::AlertBook;
 use crate::model::delivery::{DeliveryBook, QueryBook};
 use crate::model::id::Name;
 use crate::model::lookup::{KnownNames, Membership};
@@ -73,6 +76,8 @@ pub struct World<'a> {
     pub deliveries: &'a Arc<DeliveryBook>,
     /// What the queries of guards said.
     pub queries: &'a QueryBook,
+    /// Alerts that stand.
+    pub alerts: &'a Arc<AlertBook>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -104,6 +109,8 @@ pub struct RunStatus {
     /// Probe samples dropped because they were taken too late.
     pub late_samples_total: u64,
     pub journal_entries: u64,
+    /// What the kernel says of its clock; `None`: nobody could tell.
+    pub clock_synced: Option<bool>,
 }
 
 /// Something that happened, as `/events` sends it.

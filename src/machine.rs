@@ -5,6 +5,7 @@
 //! [`engine`] reads top to bottom like the picture in `lib.rs`. Time never runs back. Timers that are due are worked
 //! off before the input, so that a step at a later time gives the same result as a punctual wake and then the input.
 
+pub mod alert;
 pub mod board;
 pub mod check;
 pub mod condition;

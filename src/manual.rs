@@ -14,6 +14,7 @@
 //! - [`scenarios`]: conditions, modes, holds, guards; what happens after a restart
 //! - [`sql`]: statements of guards and triggers against Oracle, PostgreSQL and MySQL
 //! - [`triggers`]: who is told of a transition, who is asked before one; the outbox, signatures, approvals
+//! - [`alerts`]: what a person should hear of although no scenario has committed; syslog
 //! - [`pairs`]: two data centres, their signals and their four scenarios
 //! - [`records`]: how DNS answers follow scenarios
 //! - [`dns`]: the DNS server: cookies, limits, client subnets, errors
@@ -28,6 +29,7 @@
 //! - [`keys`]: every key of the configuration: its type, its range, its default
 //! - [`limits`]: what this build does not do, and what it says instead
 
+pub mod alerts;
 pub mod choices;
 pub mod config;
 pub mod dns;

@@ -1,6 +1,7 @@
 //! L0, nouns: the validated, resolved intention. A [`Model`] cannot be wrong: every reference is an id of its own
 //! tables, every number is in range, no chain or scenario loops. `config` makes it from text and prints it back.
 
+pub mod alert;
 pub mod balancing;
 pub mod check;
 pub mod condition;
@@ -23,8 +24,8 @@ pub mod scenario;
 pub mod service;
 pub mod sql;
 pub mod state;
-pub mod template;
 pub mod syslog;
+pub mod template;
 pub mod time;
 pub mod tls;
 pub mod transfer;
@@ -34,6 +35,7 @@ pub mod zone;
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use alert::Alert;
 use balancing::Shares;
 use check::{Check, Host, Monitor};
 use condition::Term;
@@ -77,6 +79,7 @@ pub struct Model {
     pub switches: Vec<Switch>,
     pub triggers: Vec<Trigger>,
     pub queries: Vec<Query>,
+    pub alerts: Vec<Alert>,
     pub scenarios: Vec<Scenario>,
     /// All scenarios so that each stands after those that its conditions name.
     pub scenario_order: Vec<ScenarioId>,
@@ -206,6 +209,7 @@ impl Model {
             switches: Vec::new(),
             triggers: Vec::new(),
             queries: Vec::new(),
+            alerts: Vec::new(),
             scenarios: Vec::new(),
             scenario_order: Vec::new(),
             datacenters: Vec::new(),

@@ -50,6 +50,7 @@ macro_rules! dto {
     )+};
 }
 
+mod alert;
 mod certificate;
 mod check;
 mod connection;
@@ -84,6 +85,7 @@ use crate::model::id::{Kind, ObjectRef};
 use crate::model::state::{Override, OverrideKey, Slot};
 use crate::model::time::{Tick, Wall};
 
+pub use alert::{AlertDto, AlertTriggerDto};
 pub use certificate::CertificateDto;
 pub(crate) use certificate::left as certificate_left;
 pub use check::CheckDto;
@@ -101,7 +103,7 @@ pub use scenario::{
 pub use server::ServerDto;
 pub use service::{DrainDto, MemberDto, MonitorDto, ServiceDto, ServiceGroupDto};
 pub use stats::{ApdexDto, EndingDto, FlowDto, StatsDto, TimesDto};
-pub use status::{ConfigDto, DrainingDto, JournalEntryDto, OverrideDto, ProblemDto, StatusDto};
+pub use status::{ClockDto, ConfigDto, DrainingDto, JournalEntryDto, OverrideDto, ProblemDto, StatusDto};
 pub use switch::SwitchDto;
 pub use trigger::{QueryDto, TriggerDto};
 pub use vserver::{VserverDto, VserverMemberDto};

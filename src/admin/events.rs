@@ -4,9 +4,9 @@
 //! Each client has a cursor into the ring, so that a slow client costs nothing but its own place: one that has fallen
 //! out of the ring, or comes back with an id of another process, is told `reset` and fetches anew.
 //!
-//! `event` is the kind of the object (`service`, `vserver`, `scenario`, …, or `board` for a row that a condition reads);
-//! `data` is `{now, at, name, object, what}` with the whole changed object. The first event is `hello`; `heartbeat`
-//! comes every two seconds, so that a page can tell a quiet appliance from a dead connection.
+//! `event` is the kind of the object (`service`, `vserver`, `scenario`, `alert`, …, or `board` for a row that a condition
+//! reads); `data` is `{now, at, name, object, what}` with the whole changed object. The first event is `hello`;
+//! `heartbeat` comes every two seconds, so that a page can tell a quiet appliance from a dead connection.
 
 mod hub;
 
@@ -36,7 +36,8 @@ const HEARTBEAT: Duration = Duration::from_secs(2);
 /// A client that takes nothing for this long is let go.
 const STALLED: Duration = Duration::from_secs(30);
 
-const TOPICS: [&str; 8] = ["check", "server", "service", "service_group", "vserver", "scenario", "switch", "board"];
+const TOPICS: [&str; 10] =
+    ["check", "server", "service", "service_group", "vserver", "scenario", "switch", "trigger", "alert", "board"];
 
 const QUERY: &[Field] = &[field("topics", FieldKind::Text, "Kinds to send, separated by commas; all where absent.")];
 

@@ -8,6 +8,7 @@ use super::problem::Problem;
 use crate::config::Source;
 use crate::control::{ConfigStatus, RunStatus, World};
 use crate::model::Model;
+use crate::model::alert::AlertBook;
 use crate::model::delivery::{DeliveryBook, QueryBook};
 use crate::model::lookup::{KnownNames, Membership};
 use crate::model::state::StateView;
@@ -27,6 +28,7 @@ pub(super) struct Look {
     status: RunStatus,
     deliveries: Arc<DeliveryBook>,
     queries: QueryBook,
+    alerts: Arc<AlertBook>,
 }
 
 // === impl Look ===
@@ -45,6 +47,7 @@ impl Look {
             status: &self.status,
             deliveries: &self.deliveries,
             queries: &self.queries,
+            alerts: &self.alerts,
         }
     }
 }
@@ -65,10 +68,10 @@ impl App {
                     world.config.clone(),
                     world.sources.to_vec(),
                     world.status.clone(),
-                    (Arc::clone(world.deliveries), world.queries.clone()),
+                    (Arc::clone(world.deliveries), world.queries.clone(), Arc::clone(world.alerts)),
                 )
             };
-            let (now, model, view, (names, membership), config, sources, status, (deliveries, queries)) =
+            let (now, model, view, (names, membership), config, sources, status, (deliveries, queries, alerts)) =
                 self.read(look).await?;
             let snapshot = self.handle().snapshot();
             if Arc::ptr_eq(&snapshot.model, &model) {
@@ -84,6 +87,7 @@ impl App {
                     status,
                     deliveries,
                     queries,
+                    alerts,
                 });
             }
         }

@@ -3,6 +3,7 @@
 //! A state is a set of series with the label `state`, of which one is 1: an alert can name the state it means, and a
 //! drain is not mistaken for a failure.
 
+mod alerts;
 mod load;
 mod measured;
 mod outbox;
@@ -54,6 +55,7 @@ fn render(look: &World<'_>) -> String {
     checks(look, &mut page);
     scenarios(look, &mut page);
     outbox::write(look, &mut page);
+    alerts::write(look, &mut page);
     dns(look, &mut page);
     page.0
 }

@@ -2,6 +2,7 @@
 
 mod absent;
 mod acts;
+mod alerts;
 mod audit;
 mod collections;
 mod config;
@@ -18,6 +19,7 @@ use super::route::Route;
 pub(crate) fn routes() -> Vec<Route> {
     let mut routes = collections::routes();
     routes.extend(acts::routes());
+    routes.extend(alerts::routes());
     routes.extend(audit::routes());
     routes.extend(config::routes());
     routes.extend(connections::routes());

@@ -14,7 +14,8 @@ macro_rules! pages {
     ($($name:literal),* $(,)?) => { [$(($name, include_str!(concat!("../manual/", $name, ".rs")))),*] };
 }
 
-const PAGES: [(&str, &str); 27] = pages![
+const PAGES: [(&str, &str); 28] = pages![
+    "alerts",
     "choices",
     "config",
     "dns",

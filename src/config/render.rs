@@ -6,6 +6,7 @@
 //! scenarios of pairs, maintenance switches, built-in monitors) is not printed; what it is generated from is.
 
 mod adc;
+mod alert;
 mod balancing;
 mod check;
 mod dialogue;
@@ -45,6 +46,7 @@ pub fn render(model: &Model) -> String {
     gtm::switches(&mut out, model);
     gtm::triggers(&mut out, model);
     gtm::queries(&mut out, model);
+    alert::alerts(&mut out, model);
     gtm::scenarios(&mut out, model);
     gtm::datacenters(&mut out, model);
     gtm::pairs(&mut out, model);

@@ -8,6 +8,7 @@
 
 mod access;
 mod act;
+mod alert;
 mod auto_scale;
 mod balancing;
 mod binding;
@@ -87,6 +88,7 @@ pub fn resolve(report: &mut Report, document: &Table, files: &dyn Files) -> Mode
     let lb_groups = persistence::groups(cx, &mut vservers);
     let (time_windows, switches) = (window::time_windows(cx), window::switches(cx));
     let (triggers, queries) = (act::triggers(cx), act::queries(cx));
+    let alerts = alert::all(cx);
     let criteria = criterion::all(cx);
     let datacenters = access::datacenters(cx, lists);
     let (pairs, generated) = pair::all(cx, &datacenters);
@@ -122,6 +124,7 @@ pub fn resolve(report: &mut Report, document: &Table, files: &dyn Files) -> Mode
         switches,
         triggers,
         queries,
+        alerts,
         scenarios,
         scenario_order,
         datacenters,

@@ -5,6 +5,7 @@
 //! name, with what there is instead, and never taken for a slip of the pen.
 
 mod adc;
+mod alert;
 mod balancing;
 mod gtm;
 mod http;
@@ -143,6 +144,7 @@ pub static ROOT: Schema = schema(&[
     key("switch", Kind::Map(&Kind::Table(&gtm::SWITCH))),
     key("trigger", Kind::Map(&Kind::Table(&gtm::TRIGGER))),
     key("query", Kind::Map(&Kind::Table(&gtm::QUERY))),
+    key("alert", Kind::Map(&Kind::Table(&alert::ALERT))),
     key("scenario", Kind::Map(&Kind::Table(&gtm::SCENARIO))),
     key("datacenter", Kind::Map(&Kind::Table(&gtm::DATACENTER))),
     key("datacenter_pair", Kind::Map(&Kind::Table(&gtm::DATACENTER_PAIR))),

@@ -84,7 +84,7 @@ pub fn prepare(world: Against<'_>, actor: &Name, command: &Command) -> Result<Pr
         Command::ApplyConfig { .. } | Command::Reload | Command::Save => {
             Err(Refusal::Invalid("a change of the configuration is not an act".to_owned()))
         }
-        Command::Replay { .. } | Command::TestTrigger { .. } => {
+        Command::Replay { .. } | Command::Discard { .. } | Command::TestTrigger { .. } => {
             Err(Refusal::Invalid("what is done to the outbox cannot be rehearsed".to_owned()))
         }
     }

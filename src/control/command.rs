@@ -61,6 +61,10 @@ pub enum Command {
     Replay {
         delivery: u64,
     },
+    /// Forgets a dead delivery of a trigger.
+    Discard {
+        delivery: u64,
+    },
     /// Sends a delivery that is marked as a test.
     TestTrigger {
         trigger: Name,

@@ -16,6 +16,7 @@
 //! | a change of the configuration | at once; answered when it is journalled (it is state only once saved to FILE) |
 
 mod acts;
+mod alerts;
 mod configuration;
 mod durable;
 mod foresight;
@@ -44,6 +45,7 @@ use super::payload::ConfigTree;
 use super::store::Batch;
 use super::{ConfigStatus, Event, Request, RunStatus, World};
 use crate::config::{Files, Problem, Source};
+use crate::machine::alert::Alerts;
 use crate::machine::members::Members;
 use crate::machine::names::Names;
 use crate::machine::outbox::Outbox;
@@ -105,6 +107,8 @@ pub struct Core {
 
     status: RunStatus,
     started: Tick,
+    /// The first round of probes is over: what is known since the start is as good as it gets.
+    settled: bool,
     /// A snapshot is due.
     dirty: bool,
     events: broadcast::Sender<Arc<Event>>,
@@ -130,6 +134,8 @@ pub struct Core {
     config_tree: Option<Arc<ConfigTree>>,
     queries: QueryBook,
     guards: guard::Guards,
+    alerts: Alerts,
+    alert_look: alerts::Look,
 
     next_look: Tick,
     next_cut: Tick,
@@ -180,6 +186,7 @@ impl Core {
                 ..RunStatus::default()
             },
             started: now.tick,
+            settled: false,
             dirty: true,
             events,
             next_event: 0,
@@ -197,6 +204,8 @@ impl Core {
             config_tree: None,
             queries: QueryBook::default(),
             guards: guard::Guards::default(),
+            alerts: Alerts::restore(now, found.alerts.clone(), alerts::last_id(&found.deliveries)),
+            alert_look: alerts::Look::default(),
             next_look: now.tick + SECOND,
             next_cut: now.tick,
             stopping: None,
@@ -228,6 +237,7 @@ impl Core {
             Input::Config(outcome) => self.config_outcome(now, outcome),
             Input::Lookups(lookups) => self.looked_up(now, lookups),
             Input::Returned(returned) => self.returned(now, returned),
+            Input::ClockSynced(synced) => self.clock_synced(synced),
             Input::Wake => {
                 self.step(now, Step::Wake);
                 self.look_at_drains(now);
@@ -239,6 +249,7 @@ impl Core {
     pub fn settle(&mut self, now: Now) {
         self.look_at_names(now);
         self.decide_readiness(now);
+        self.look_at_alerts(now);
         self.look_at_outbox(now);
         self.seal(now);
         self.release_overdue(now);
@@ -264,9 +275,16 @@ impl Core {
     pub fn wake_at(&self, now: Tick) -> Tick {
         let mut at = now + SECOND;
         let engine = self.engine.wake_at();
-        let ready = (!self.status.ready).then_some(self.started + STARTUP_WAIT);
+        let ready = (!self.settled).then_some(self.started + STARTUP_WAIT);
         let names = [self.names.wake_at(), self.members.wake_at()];
-        let others = [engine, ready, self.next_hold_end(now), self.acts.next_deadline(), self.outbox.wake_at()];
+        let others = [
+            engine,
+            ready,
+            self.next_hold_end(now),
+            self.acts.next_deadline(),
+            self.outbox.wake_at(),
+            self.alerts_wake(),
+        ];
         for tick in others.into_iter().chain(names).flatten() {
             at = at.min(tick);
         }
@@ -288,6 +306,7 @@ impl Core {
             status: &self.status,
             deliveries: self.outbox.book(),
             queries: &self.queries,
+            alerts: self.alerts.book(),
         });
     }
 
@@ -318,7 +337,7 @@ impl Core {
     }
 
     fn decide_readiness(&mut self, now: Now) {
-        if self.status.ready {
+        if self.settled {
             return;
         }
         let heard = |view: &CheckView, probe: &Probe| {
@@ -326,9 +345,12 @@ impl Core {
         };
         let probed = self.engine.view().checks.iter().zip(&self.checks).all(|(v, c)| heard(v, &c.probe));
         if probed || now.tick >= self.started + STARTUP_WAIT {
-            self.status.ready = true;
-            self.batch.served = true;
-            self.dirty = true;
+            self.settled = true;
+            if !self.status.ready {
+                self.status.ready = true;
+                self.batch.served = true;
+                self.dirty = true;
+            }
         }
     }
 }

@@ -1,5 +1,7 @@
 //! What a trigger tells its receiver: JSON. Pure.
 
+mod alert;
+
 use serde_json::{Map, Value, json};
 
 use super::journal::{codec, redact};
@@ -11,6 +13,8 @@ use crate::model::event::Transition;
 use crate::model::id::{Name, ScenarioId};
 use crate::model::scenario::{Direction, GuardStep, Scenario};
 use crate::model::time::Wall;
+
+pub use alert::of_alert;
 
 /// Largest payload. One that would be larger goes without `config`, and then without `groups`.
 const PAYLOAD_MOST: usize = 256 * 1024;
@@ -38,6 +42,7 @@ pub fn of_commit(model: &Model, config: &ConfigTree, transition: &Transition, tr
         scenario: Name::clone(scenario),
         seq: transition.seq,
         direction,
+        alert: None,
         test: false,
         since: transition.committed_at,
         payload: payload.into(),
@@ -65,6 +70,7 @@ pub fn of_test(model: &Model, config: &ConfigTree, trigger: &Name, actor: &Name,
         scenario: "".into(),
         seq: 0,
         direction: Direction::Activate,
+        alert: None,
         test: true,
         since: now,
         payload: payload.to_string().into(),

@@ -10,6 +10,7 @@ use std::time::Duration;
 use tokio::sync::{broadcast, mpsc, watch};
 
 use super::clock::Clock;
+use super::clock_sync;
 use super::core::{Answer, ConfigOutcome, Core, FileAccess, Input, Lookups, Output, Setup};
 use super::courier::{Courier, Returned};
 use super::disk::{Disk, Report};
@@ -75,6 +76,7 @@ struct Inputs {
     configs: mpsc::Receiver<ConfigOutcome>,
     lookups: mpsc::Receiver<Lookups>,
     returned: mpsc::Receiver<Returned>,
+    clock_synced: mpsc::Receiver<Option<bool>>,
 }
 
 /// What the loop acts on.
@@ -102,6 +104,7 @@ impl Reactor {
         let (configs, config_queue) = mpsc::channel(1);
         let (lookups, lookup_queue) = mpsc::channel(16);
         let (returned, returned_queue) = mpsc::channel(RETURNED_MOST);
+        let (tell_synced, clock_synced) = mpsc::channel(1);
         let events = broadcast::Sender::<Arc<Event>>::new(EVENTS_MOST);
         let journal = store.reader();
 
@@ -126,12 +129,14 @@ impl Reactor {
             configs: config_queue,
             lookups: lookup_queue,
             returned: returned_queue,
+            clock_synced,
         };
         let (end, ended) = watch::channel(false);
         let thread = std::thread::Builder::new().name("bascule-reactor".to_owned()).spawn(move || {
             // Dropped with the thread, also where it panics: whoever waits for the end hears of it.
             let _end = SendOnDrop(end);
             runtime.block_on(async {
+                tokio::spawn(clock_sync::watch(tell_synced));
                 run(core, inputs, shell).await;
             });
             // A look-up that hangs must not hold up the end of the process.
@@ -207,6 +212,7 @@ impl Inputs {
             Some(outcome) = self.configs.recv() => Input::Config(outcome),
             Some(lookups) = self.lookups.recv() => Input::Lookups(lookups),
             Some(returned) = self.returned.recv() => Input::Returned(returned),
+            Some(synced) = self.clock_synced.recv() => Input::ClockSynced(synced),
             () = tokio::time::sleep_until(wake.into()) => Input::Wake,
         }
     }

@@ -1,5 +1,5 @@
-//! Durable state: scenarios, overrides, the journal, the outbox (deliveries of triggers), and intents (acts that are on
-//! their way).
+//! Durable state: scenarios, overrides, the journal, the outbox (deliveries of triggers), alerts that stand, and intents
+//! (acts that are on their way).
 //!
 //! Why one small trait: the rules of durability (what is written together, what waits for the disk) live in
 //! [`core`](super::core) and must not depend on what the disk is. [`Sqlite`] is one file that operators can read with
@@ -9,6 +9,7 @@
 //! journal entry and the deliveries of its triggers) is in one batch, so a `kill -9` between two writes cannot tear it. The store numbers and chains the
 //! journal entries itself: a batch that could not be written leaves no gap.
 
+mod alerts;
 mod deliveries;
 mod lock;
 mod memory;
@@ -21,7 +22,8 @@ use std::sync::Arc;
 
 use super::journal::chain::{Entry, Verified};
 use super::journal::{JournalEntry, JournalQuery};
-use crate::machine::outbox;
+use crate::machine::{alert, outbox};
+use crate::model::alert::RaisedAlert;
 use crate::model::delivery::Delivery;
 use crate::model::id::Name;
 use crate::model::lookup::{Answer, Question};
@@ -70,6 +72,8 @@ pub struct Batch {
     pub settled: Vec<u64>,
     /// What the outbox has to keep or to forget.
     pub deliveries: Vec<outbox::Row>,
+    /// Alerts that stand, or are over.
+    pub alerts: Vec<alert::Row>,
     /// The last answer of every name of a server, whole.
     pub answers: Option<serde_json::Value>,
     /// From now on a start is a restart: traffic has been answered from this state.
@@ -107,6 +111,8 @@ pub struct Found {
     pub intents: Vec<Intent>,
     /// The outbox, by id.
     pub deliveries: Vec<Delivery>,
+    /// Alerts that stood, by id.
+    pub alerts: Vec<RaisedAlert>,
     /// The last answers to names of servers, and when they came.
     pub answers: Vec<(Question, Answer, Wall)>,
     /// A former process has served from this state: this start is a restart.
@@ -142,6 +148,7 @@ impl Batch {
             && self.intents.is_empty()
             && self.settled.is_empty()
             && self.deliveries.is_empty()
+            && self.alerts.is_empty()
             && self.answers.is_none()
             && !self.served
     }

@@ -9,8 +9,8 @@
 //!               └────────────────────── replayed by a person ◀───────────────────────────────┘
 //! ```
 //!
-//! - **In order**: of one scenario and one trigger only the oldest pending delivery is tried; the next follows when it
-//!   is delivered or dead. Different scenarios and triggers do not wait for each other.
+//! - **In order**: of one scenario (or one alert) and one trigger only the oldest pending delivery is tried; the next
+//!   follows when it is delivered or dead. Different scenarios, alerts and triggers do not wait for each other.
 //! - **Durable first**: a delivery whose commit is not on disk yet is not sent, or a crash could give its seq, and with
 //!   it its key, to another commit.
 //! - **Pauses** double from `first` to `most`; of each pause the second half is drawn by lot (from the key, so that a
@@ -112,7 +112,9 @@ impl Outbox {
     pub fn add(&mut self, now: Now, order: u64, delivery: Delivery) {
         let id = delivery.id;
         self.next_id = id + 1;
-        self.orders.insert(id, order);
+        if order > self.durable_through {
+            self.orders.insert(id, order);
+        }
         self.due.insert(id, now.tick);
         self.changed.insert(id);
         self.quiet_until = None;
@@ -164,7 +166,8 @@ impl Outbox {
         let ids: Vec<u64> = self.due.keys().copied().collect();
         for id in ids {
             let delivery = &self.book.deliveries[&id];
-            let queue = (Name::clone(&delivery.scenario), Name::clone(&delivery.trigger));
+            let of_alert = delivery.alert.as_ref().map(|_| delivery.seq);
+            let queue = (Name::clone(&delivery.scenario), of_alert, Name::clone(&delivery.trigger));
             if !heads.insert(queue) || self.flying.contains_key(&id) {
                 continue;
             }
@@ -255,6 +258,15 @@ impl Outbox {
         self.quiet_until = None;
         self.put(again);
         true
+    }
+
+    /// Forgets a dead one. `false`: there is none of this id, or it is not dead.
+    pub fn discard(&mut self, id: u64) -> bool {
+        let is_dead = self.book.deliveries.get(&id).is_some_and(|d| d.status == DeliveryStatus::Dead);
+        if is_dead {
+            self.forget(id);
+        }
+        is_dead
     }
 
     /// Rows that changed since the last call.

@@ -33,7 +33,7 @@ use crate::model::condition::{Condition, Truth};
 use crate::model::event::{Cause, Record, Transition};
 use crate::model::id::{Kind, Name, ObjectRef, ScenarioId};
 use crate::model::scenario::{Direction, GuardStep, Mode, Scenario};
-use crate::model::state::{AttemptView, GroupView, ModeView, SavedScenario, ScenarioView, TermView};
+use crate::model::state::{AttemptView, GroupView, ModeView, RefusedView, SavedScenario, ScenarioView, TermView};
 use crate::model::time::{Now, Tick, Wall};
 
 pub(super) use attempt::Attempt;
@@ -58,6 +58,7 @@ pub struct ScenarioMachine {
     attempt: Option<Attempt>,
     /// Not before this is a refused guard tried again.
     retry_at: Option<Tick>,
+    refused: Option<RefusedView>,
     attempts: u64,
     /// Times of automatic commits within the oscillation window, oldest first.
     automatic: VecDeque<Wall>,
@@ -132,6 +133,7 @@ impl ScenarioMachine {
             directions: Default::default(),
             attempt: None,
             retry_at: None,
+            refused: None,
             attempts: 0,
             automatic: VecDeque::new(),
             stuck: false,
@@ -159,6 +161,7 @@ impl ScenarioMachine {
             self.attempts = self.attempts.max(attempt.id);
             self.attempt = None;
             self.retry_at = None;
+            self.refused = None;
         }
     }
 
@@ -249,6 +252,7 @@ impl ScenarioMachine {
             deadline: a.deadline,
             detail: Name::clone(&a.detail),
         });
+        view.refused.clone_from(&self.refused);
         view.seq = self.seq;
         view.since = self.entered.wall;
         view.modes = Direction::BOTH.map(|d| ModeView {

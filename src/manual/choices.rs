@@ -106,3 +106,19 @@
 //! | a query that is answered 5xx, 408, 429 or a redirect | cannot tell: somebody between may have answered |
 //! | decisions about a guard | only of the attempt that runs; refusing needs no `approve` in the guard |
 //! | characters of a key that HTTP cannot carry | percent-encoded, as are `:` and `%` inside its parts |
+//!
+//! ## Alerts and syslog
+//!
+//! | question | what happens here |
+//! |---|---|
+//! | how syslog is reached | by a trigger of type SYSLOG, so that alerts and commits share one way: order, retries, dead letters, tests |
+//! | a vserver that is DOWN while its backup serves | on backup, not down: down is where nobody takes new clients |
+//! | a service that a person forced down, took out or drains | no `service.down`: it is an override |
+//! | how long something has held | by the monotonic clock from when it is first seen; its age before is wall time. `since` of a service begins anew with the process |
+//! | unknown | neither raises nor resolves, so a restart tells nothing twice |
+//! | `disputed` without a peer link | the two access lists of the active site contradict each other while this site's Internet is well |
+//! | `serve-all` | any value of `on_empty` that has to answer, not `serve_all` alone |
+//! | an override that is set anew | another one: the alert about the former is resolved |
+//! | ids of alerts | microseconds since 1970, or the next free number: nothing need be on disk for them to be new |
+//! | `not_durable` | told at once, since waiting for the disk would keep it until it is over |
+//! | an alert whose definition a reload takes away | resolved, and whoever was told of its beginning is told |

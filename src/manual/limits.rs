@@ -55,6 +55,7 @@
 //! | history, timeline in the REST interface; NITRO; the dashboard | 501 with a sentence |
 //! | `dry_run` of an act other than moving a split | 501, and nothing is done; POST /api/v1/config/diff compares a configuration |
 //! | import of ns.conf; API tokens; `explain dns --at`, and `at` in the REST interface | a sentence and exit status 1; 501 |
+//! | alerts by SNMP or mail, on a full disk, on a peer that differs, on many members that fail at once; grouping of many alerts into one message; syslog over TLS | refused at load; each alert is a message of its own ([`alerts`](super::alerts)) |
 //! | TLS on the management port; sessions and cookies | refused at load; 501. HTTP Basic is there: keep it on loopback, or behind a proxy that ends TLS |
 //! | a pair of boxes with one address (HA) | each box is on its own; two sites meet in DNS |
 //! | a journal whose end was cut off by somebody who may write the file | what is left is a whole chain, so `replay` cannot see it. Entries that were changed or taken out before the end are found. Note the number and hash of the last entry elsewhere to be sure of the end |

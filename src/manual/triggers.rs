@@ -1,7 +1,8 @@
 //! # Triggers and queries: who is told of a transition, and who is asked before one
 //!
-//! A **trigger** acts when a scenario commits; a **query** reads for a guard. Each scenario names its triggers for each
-//! direction by itself.
+//! A **trigger** acts when a scenario commits, or when an alert is raised or resolved ([`alerts`](super::alerts), which has
+//! triggers of type SYSLOG too); a **query** reads for a guard. Each scenario names its triggers for each direction by
+//! itself.
 //!
 //! ```toml
 //! [switch.drill]
@@ -44,7 +45,7 @@
 //! |---|---|
 //! | the expected status, and the expected body where one is asked for | delivered |
 //! | anything else: another answer, a redirect (none is followed), no answer in time, a certificate that does not verify | tried again after a pause |
-//! | `attempts` or `max_age` are used up, or the configuration no longer has the trigger | dead: kept until somebody replays it |
+//! | `attempts` or `max_age` are used up, or the configuration no longer has the trigger | dead: kept until somebody replays or discards it |
 //!
 //! Pauses begin with `first` and double up to `most`; half of each is drawn by lot. A `Retry-After` lengthens a pause,
 //! up to a day. Five attempts in a row that nobody answered, or with 429 or 5xx, open the **circuit breaker** of that
@@ -61,7 +62,7 @@
 //!
 //! | member | is |
 //! |---|---|
-//! | `type` | `scenario.activated`, `scenario.deactivated`, `trigger.test` |
+//! | `type` | `scenario.activated`, `scenario.deactivated`, `trigger.test`; of [`alerts`](super::alerts) `alert.raised` and so on |
 //! | `id` | the key |
 //! | `appliance`, `scenario`, `about`, `seq`, `direction` | who, and which commit |
 //! | `evaluated_at`, `committed_at` | RFC 3339, UTC |
@@ -104,6 +105,7 @@
 //! |---|---|---|
 //! | `show outbox` | GET `/api/v1/outbox?status=&trigger=&scenario=` | what waits, was delivered, was given up |
 //! | `replay outbox 17` | POST `/api/v1/outbox/17/replay` | sends a dead one again, with its key |
+//! | `discard outbox 17` | DELETE `/api/v1/outbox/17` | forgets a dead one |
 //! | `test trigger page-sre` | POST `/api/v1/triggers/page-sre/test` | sends a marked one, tries it once, and says how it went |
 //! | `show trigger`, `show query` | GET `/api/v1/triggers`, `/queries` | counters, circuit breaker, last error |
 //! | `show scenario dr` | `last_transition.triggers` | `pending`, `delivered`, `dead` or `suppressed`, attempts, last error |

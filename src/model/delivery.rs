@@ -1,4 +1,4 @@
-//! Deliveries of triggers: what a commit promised, and how it went. What guards ask stands here too, since both leave
+//! Deliveries of triggers: what a commit or an alert promised, and how it went. What guards ask stands here too, since both leave
 //! through the same door.
 
 use std::collections::BTreeMap;
@@ -9,20 +9,24 @@ use super::id::Name;
 use super::scenario::{Direction, Retry, Trigger};
 use super::time::Wall;
 
-/// One trigger of one commit, on its way to its receiver.
+/// One trigger of one commit, or of a change of an alert, on its way to its receiver.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Delivery {
     /// Strictly increasing within a state directory, never used again.
     pub id: u64,
-    /// `appliance:scenario:seq:direction:trigger`, the same in every attempt and after every restart. `%` and two digits
+    /// `appliance:scenario:seq:direction:trigger`, of an alert `appliance:alert:id:raise:trigger` (`resolve`, `repeat-1`),
+    /// the same in every attempt and after every restart. `%` and two digits
     /// stand for what a field of HTTP cannot hold, and for `:` and `%` within a part.
     pub key: Name,
     pub trigger: Name,
-    /// Empty for a test.
+    /// Empty for a test and for an alert.
     pub scenario: Name,
-    /// Of the commit; 0 for a test.
+    /// Of the commit; of an alert: its id; 0 for a test.
     pub seq: u64,
+    /// An alert that is raised is activated, one that is resolved deactivated.
     pub direction: Direction,
+    /// The definition of the alert that it tells of; `None`: it tells of a commit, or is a test.
+    pub alert: Option<Name>,
     /// Asked for by a person: tried once, marked in the payload.
     pub test: bool,
     /// Its age counts from here: the commit, or the last replay.
@@ -61,7 +65,7 @@ pub struct DeliveryBook {
 /// Since the start of the process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeliveryCounts {
-    /// Commits that sent it off.
+    /// Commits and alerts that sent it off.
     pub fired: u64,
     /// Commits whose gate held it back.
     pub suppressed: u64,
@@ -135,9 +139,19 @@ impl DeliveryBook {
     /// The delivery of a trigger for a commit, where it is still kept.
     pub fn of_commit(&self, scenario: &str, seq: u64, direction: Direction, trigger: &str) -> Option<&Delivery> {
         let is_it = |d: &&Delivery| {
-            d.seq == seq && !d.test && d.direction == direction && *d.scenario == *scenario && *d.trigger == *trigger
+            d.seq == seq
+                && !d.test
+                && d.alert.is_none()
+                && d.direction == direction
+                && *d.scenario == *scenario
+                && *d.trigger == *trigger
         };
         self.deliveries.values().rev().find(is_it)
+    }
+
+    /// The newest delivery of a trigger for an alert, where one is still kept.
+    pub fn of_alert(&self, id: u64, trigger: &str) -> Option<&Delivery> {
+        self.deliveries.values().rev().find(|d| d.seq == id && d.alert.is_some() && *d.trigger == *trigger)
     }
 }
 

@@ -6,6 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::alert::AlertRecord;
 use super::balancing::{Shares, shares_text};
 use super::condition::Truth;
 use super::id::{CheckId, GroupId, Name, ObjectRef, ScenarioId, ServerId, ServiceId, SwitchId, VserverId};
@@ -164,6 +165,8 @@ pub enum Record {
     Ejected { service: Name, cause: Failures, until: Wall, times: u32 },
     /// An attempt of a trigger ended, or its delivery was given up.
     Delivery(Arc<DeliveryRecord>),
+    /// An alert was raised, told again, or resolved.
+    Alert(Arc<AlertRecord>),
 }
 
 /// How a delivery of a trigger goes, as journal and events tell it.
@@ -172,8 +175,10 @@ pub struct DeliveryRecord {
     pub id: u64,
     pub key: Name,
     pub trigger: Name,
-    /// Empty for a test.
+    /// Empty for a test and for an alert.
     pub scenario: Name,
+    /// The definition of the alert that it tells of.
+    pub alert: Option<Name>,
     pub seq: u64,
     pub direction: Direction,
     /// `retrying`, `delivered` or `dead`.

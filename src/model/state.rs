@@ -167,6 +167,8 @@ pub struct ScenarioView {
     pub ready_to_return: bool,
     /// Too many automatic commits: held in its state.
     pub oscillating: bool,
+    /// The last attempt of its guard did not end in a commit, and the commit is still wanted.
+    pub refused: Option<RefusedView>,
     /// By [`Direction`], then in the order of the configuration.
     pub groups: [Vec<GroupView>; 2],
     pub last_transition: Option<Arc<Transition>>,
@@ -178,6 +180,15 @@ pub struct AttemptView {
     pub direction: Direction,
     pub started_at: Wall,
     pub deadline: Tick,
+    pub detail: Name,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefusedView {
+    pub direction: Direction,
+    /// Of the first of the attempts in a row.
+    pub since: Wall,
+    /// What the last one said.
     pub detail: Name,
 }
 

@@ -1,9 +1,9 @@
-//! The body of a trigger, with places for what a commit says: `${scenario}`. `$${` is `${` itself.
+//! The body of a trigger, with places for what a commit or an alert says: `${scenario}`. `$${` is `${` itself.
 
 use serde_json::Value;
 
 /// What may stand between `${` and `}`. `payload` is the whole, as JSON; the others are members of it, as text.
-pub const PLACES: [&str; 15] = [
+pub const PLACES: [&str; 23] = [
     "type",
     "id",
     "key",
@@ -18,6 +18,14 @@ pub const PLACES: [&str; 15] = [
     "reason",
     "drill",
     "test",
+    "appliance",
+    "alert",
+    "kind",
+    "object_kind",
+    "object",
+    "severity",
+    "text",
+    "dedup_key",
     "payload",
 ];
 

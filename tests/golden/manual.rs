@@ -129,6 +129,15 @@ fn the_manual_lists_every_ending_and_every_part_of_the_time() {
 }
 
 #[test]
+fn the_manual_lists_every_kind_of_alert() {
+    use bascule::model::alert::AlertKind;
+    let page = std::fs::read_to_string(root().join("src/manual/alerts.rs")).expect("a page");
+    let kinds = page.split("//! ## ").find(|section| section.starts_with("Kinds")).expect("the table");
+    let rows = kinds.lines().filter_map(|l| l.strip_prefix("//! | `")?.split_once('`').map(|(word, _)| word));
+    assert_eq!(rows.collect::<Vec<_>>(), AlertKind::ALL.map(AlertKind::word));
+}
+
+#[test]
 fn every_script_in_the_manual_parses() {
     for block in of("events") {
         if let Err(wrong) = script::parse(&block.page, &block.text) {

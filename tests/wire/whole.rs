@@ -1,5 +1,7 @@
 //! The program as a process: real back ends that are killed, a real appliance that is killed, real clients.
 
+#[path = "whole/alerts.rs"]
+mod alerts;
 #[path = "whole/box_under_test.rs"]
 mod box_under_test;
 #[path = "whole/certificates.rs"]

@@ -4,18 +4,21 @@ use super::text;
 use crate::model::delivery::{Delivery, DeliveryStatus};
 
 dto! {
-    /// A trigger of a commit on its way to its receiver, or what became of it.
+    /// A trigger of a commit or an alert on its way to its receiver, or what became of it.
     pub struct DeliveryDto {
         /// For `replay`; never used again.
         pub id: u64,
-        /// `appliance:scenario:seq:direction:trigger`: sent as `webhook-id`, the same in every attempt.
+        /// `appliance:scenario:seq:direction:trigger`, of an alert `appliance:alert:id:raise:trigger`: sent as `webhook-id`,
+        /// the same in every attempt.
         pub key: String,
         pub trigger: String,
-        /// Null for a test.
+        /// Null for a test and for an alert.
         pub scenario: Option<String>,
-        /// Of the commit; 0 for a test.
+        /// The definition of the alert that it tells of; null for a commit and for a test.
+        pub alert: Option<String>,
+        /// Of the commit; of an alert: its id; 0 for a test.
         pub seq: u64,
-        /// `activate` or `deactivate`; null for a test.
+        /// `activate` (an alert: raised) or `deactivate` (resolved); null for a test.
         pub direction: Option<String>,
         /// Asked for by a person, tried once.
         pub test: bool,
@@ -45,14 +48,14 @@ impl DeliveryDto {
             DeliveryStatus::Pending { next } => Some(next.to_string()),
             DeliveryStatus::Delivered | DeliveryStatus::Dead => None,
         };
-        let of_commit = |value: &str| (!delivery.test).then(|| text(value));
         DeliveryDto {
             id: delivery.id,
             key: text(&delivery.key),
             trigger: text(&delivery.trigger),
-            scenario: of_commit(&delivery.scenario),
+            scenario: Some(text(&delivery.scenario)).filter(|scenario| !scenario.is_empty()),
+            alert: delivery.alert.as_deref().map(text),
             seq: delivery.seq,
-            direction: of_commit(delivery.direction.word()),
+            direction: (!delivery.test).then(|| text(delivery.direction.word())),
             test: delivery.test,
             status: text(delivery.status.word()),
             attempts: delivery.attempts,

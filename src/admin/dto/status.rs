@@ -2,7 +2,7 @@
 
 mod problems;
 
-use super::{DrainDto, NoteDto, text};
+use super::{AlertDto, DrainDto, NoteDto, text};
 use crate::control::{JournalEntry, World};
 use crate::model::balancing::shares_text;
 use crate::model::id::{Kind, ServiceId};
@@ -31,11 +31,21 @@ dto! {
         pub draining: Vec<DrainingDto>,
         /// What is wrong now, worst first.
         pub problems: Vec<ProblemDto>,
+        /// Alerts that stand, oldest first.
+        pub alerts: Vec<AlertDto>,
+        pub clock: ClockDto,
         /// Why what is published may not survive a power loss; null where it does.
         pub not_durable: Option<String>,
         /// Probe samples dropped because they were taken too late, since start.
         pub late_samples_total: u64,
         pub journal_entries: u64,
+    }
+
+    /// The appliance's clock.
+    pub struct ClockDto {
+        pub now: String,
+        /// What the kernel says of it; null where nobody can tell.
+        pub synced: Option<bool>,
     }
 
     /// Running and saved configuration.
@@ -86,7 +96,8 @@ dto! {
     pub struct ProblemDto {
         /// `error`, `warning` or `info`.
         pub severity: String,
-        /// `service`, `vserver`, `scenario`, … `name` (of a server) or `appliance`.
+        /// `service`, `vserver`, `scenario`, `trigger`, `certificate`, `datacenter_pair`, `rrset`, … `name` (of a server) or
+        /// `appliance`.
         pub kind: String,
         /// Name of the object.
         pub object: String,
@@ -103,7 +114,7 @@ dto! {
         /// 1-based, without gaps.
         pub number: u64,
         pub at: String,
-        /// `transition`, `act`, `ended`, `state`, `board`, `attempt`, `warning`, `members`, `config`, `start`, `stop`, `anchor`.
+        /// `transition`, `act`, `ended`, `state`, `board`, `attempt`, `warning`, `alert`, `members`, `config`, `start`, `stop`, `anchor`.
         pub kind: String,
         /// `scenario a-is-out`, `service web1`; empty where none.
         pub object: String,
@@ -134,6 +145,8 @@ impl StatusDto {
                 .filter_map(|id| DrainingDto::of(world, id))
                 .collect(),
             problems: ProblemDto::all(world),
+            alerts: world.alerts.raised.values().map(|alert| AlertDto::of(alert, world.deliveries)).collect(),
+            clock: ClockDto { now: world.now.wall.to_string(), synced: world.status.clock_synced },
             not_durable: world.status.not_durable.clone(),
             late_samples_total: world.status.late_samples_total,
             journal_entries: world.status.journal_entries,

@@ -151,6 +151,10 @@ fn render(world: &World<'_>, event: &Event) -> Sent {
         None => match &*event.record {
             Record::Board(board) => ("board", board.row.to_string(), None),
             Record::Delivery(d) => ("trigger", d.trigger.to_string(), None),
+            Record::Alert(a) => {
+                let shown = serde_json::to_value(dto::AlertDto::of(&a.alert, world.deliveries)).ok();
+                ("alert", a.alert.alert.to_string(), shown)
+            }
             _ => ("board", String::new(), None),
         },
     };
@@ -214,6 +218,14 @@ fn describe(record: &Record) -> (Option<ObjectRef>, Value) {
             });
             let of = !d.scenario.is_empty();
             (of.then(|| ObjectRef::new(Kind::Scenario, d.scenario.clone())), what)
+        }
+        Record::Alert(a) => {
+            let subject = &a.alert.subject;
+            let what = json!({
+                "type": "alert", "what": a.what.word(), "kind": subject.kind.word(), "object_kind": &*subject.object_kind,
+                "object": &*subject.object, "why": &*a.why,
+            });
+            (None, what)
         }
         Record::Warning { object, text } => (Some(object.clone()), json!({ "type": "warning", "text": &**text })),
     }

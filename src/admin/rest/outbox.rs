@@ -49,6 +49,8 @@ pub(crate) fn routes() -> Vec<Route> {
             .answers::<Items<DeliveryDto>>(),
         Route::post("/api/v1/outbox/{id}/replay", Access::Operate, "Send a dead delivery again, with its key", replay)
             .answers::<DeliveryDto>(),
+        Route::delete("/api/v1/outbox/{id}", Access::Operate, "Forget a dead delivery", discard)
+            .answers::<DeliveryDto>(),
         Route::post("/api/v1/triggers/{name}/test", Access::Operate, "Send a delivery that is marked as a test", test)
             .answers::<DeliveryDto>(),
         Route::post("/api/v1/scenarios/{name}/guard", Access::Operate, "Approve or refuse a guard that runs", guard)
@@ -81,6 +83,15 @@ async fn replay(State(app): State<App>, caller: Caller, names: Segments) -> Resu
     let Some(delivery) = known else { return Err(Problem::unknown_object("delivery", names.first(), [])) };
     app.command(caller, Command::Replay { delivery }, Duration::ZERO).await?;
     shown(&app, delivery).await
+}
+
+/// Answers with what it was.
+async fn discard(State(app): State<App>, caller: Caller, names: Segments) -> Result<Json<DeliveryDto>, Problem> {
+    let id: Option<u64> = names.first().parse().ok();
+    let found = app.read(move |world| world.deliveries.deliveries.get(&id?).map(DeliveryDto::of)).await?;
+    let Some(was) = found else { return Err(Problem::unknown_object("delivery", names.first(), [])) };
+    app.command(caller, Command::Discard { delivery: was.id }, Duration::ZERO).await?;
+    Ok(Json(was))
 }
 
 /// Answers when the receiver has, or its time is over: a person waits for it.

@@ -58,7 +58,9 @@ pub(super) const COMMANDS: &[Command] = &[
     show(&["show", "trigger"], "show trigger [<name>]", View::Trigger),
     show(&["show", "query"], "show query [<name>]", View::Query),
     outbox::SHOW_OUTBOX,
+    outbox::SHOW_ALERTS,
     outbox::REPLAY,
+    outbox::DISCARD,
     outbox::TEST,
     outbox::APPROVE,
     outbox::REFUSE,
@@ -309,6 +311,7 @@ const fn show(words: &'static [&'static str], usage: &'static str, view: View) -
         View::Trigger => |a| Ok(shown(View::Trigger, a, false)),
         View::Query => |a| Ok(shown(View::Query, a, false)),
         View::Outbox => |a| Ok(shown(View::Outbox, a, false)),
+        View::Alerts => |a| Ok(shown(View::Alerts, a, false)),
     };
     Command { words, least: 0, most: 1, options: &[], usage, names: Some(view), build }
 }

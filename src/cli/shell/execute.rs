@@ -166,6 +166,7 @@ async fn shown(client: &Client, view: View, name: Option<&str>, statistics: bool
         (View::Trigger, _) => show::list(&items(&json)?, whole, show::trigger),
         (View::Query, _) => show::list(&items(&json)?, whole, show::query),
         (View::Outbox, _) => show::list(&items(&json)?, whole, show::delivery),
+        (View::Alerts, _) => show::list(&items(&json)?, whole, show::alert),
         (View::Zone, _) => show::list(&items::<ZoneDto>(&json)?, whole, |z| show::zone(z, whole)),
     };
     Ok(Answer { text, json, warnings: Vec::new() })

@@ -1,5 +1,6 @@
 //! What `show` and `stat` print: NetScaler's wording for what NetScaler has, and the same manner for the rest.
 
+mod alerts;
 mod certificate;
 mod group;
 mod gtm;
@@ -16,6 +17,7 @@ use std::time::Duration;
 use crate::admin::dto::{DrainDto, ServerDto, ServiceDto, VserverDto};
 use monitor::monitor_lines;
 
+pub(super) use alerts::alert;
 pub(super) use certificate::certificate;
 pub(super) use group::group;
 pub(super) use gtm::{check, datacenter, scenario, switch, zone};

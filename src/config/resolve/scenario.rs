@@ -118,7 +118,8 @@ fn as_node(groups: &[Vec<String>], place: Place) -> Node {
     list(groups.iter().map(|group| list(group.iter().map(text).collect())).collect())
 }
 
-fn triggers(cx: &mut Context<'_>, object: &Object<'_>) -> Vec<TriggerId> {
+/// The triggers that an object names, each once.
+pub fn triggers(cx: &mut Context<'_>, object: &Object<'_>) -> Vec<TriggerId> {
     let path = object.path.key("triggers");
     let mut ids: Vec<TriggerId> = Vec::new();
     for node in object.items("triggers") {

@@ -104,7 +104,7 @@ impl Core {
             self.change_config(actor, command, reply);
             return;
         }
-        if matches!(command, Command::Replay { .. } | Command::TestTrigger { .. }) {
+        if matches!(command, Command::Replay { .. } | Command::Discard { .. } | Command::TestTrigger { .. }) {
             self.outbox_act(now, actor, &command, reply);
             return;
         }
@@ -344,6 +344,7 @@ fn with_fixed_expiry(now: Now, mut command: Command) -> Command {
         | Command::Reload
         | Command::Save
         | Command::Replay { .. }
+        | Command::Discard { .. }
         | Command::TestTrigger { .. } => return command,
     };
     if let Some(Expiry::After(after)) = note.expires {

@@ -41,6 +41,8 @@ pub enum Input {
     Config(ConfigOutcome),
     Lookups(Lookups),
     Returned(Returned),
+    /// Whether the kernel's clock is synchronised; `None`: nobody could tell.
+    ClockSynced(Option<bool>),
     Wake,
 }
 

@@ -2,6 +2,7 @@
 //! debugging, and single samples are not logged at all.
 
 use crate::machine::Engine;
+use crate::model::alert::{AlertChange, AlertSeverity};
 use crate::model::event::Record;
 use crate::model::id::{Kind, ObjectRef};
 
@@ -39,6 +40,17 @@ pub(super) fn write(record: &Record, engine: &Engine) {
                 "delivered" => tracing::info!(id, attempts, key, "trigger {} delivered", d.trigger),
                 "dead" => tracing::error!(id, attempts, error, key, "trigger {} is given up", d.trigger),
                 _ => tracing::warn!(id, attempts, error, key, "trigger {} failed, and is tried again", d.trigger),
+            }
+        }
+        Record::Alert(a) => {
+            let (alert, object) = (&a.alert, &a.alert.subject);
+            let (id, kind, since) = (alert.id, object.kind.word(), tracing::field::display(alert.since));
+            let (name, text, why) = (&alert.alert, &alert.text, &a.why);
+            match (a.what, alert.severity) {
+                (AlertChange::Resolved, _) => tracing::info!(id, kind, "alert {name} resolved: {object}: {why}"),
+                (_, AlertSeverity::Error) => tracing::error!(id, kind, since, "alert {name}: {object}: {text}"),
+                (_, AlertSeverity::Warning) => tracing::warn!(id, kind, since, "alert {name}: {object}: {text}"),
+                (_, AlertSeverity::Info) => tracing::info!(id, kind, since, "alert {name}: {object}: {text}"),
             }
         }
         // The data plane has said so.

@@ -50,6 +50,7 @@ impl Core {
                 key: delivery.key,
                 trigger: delivery.trigger,
                 scenario: delivery.scenario,
+                alert: delivery.alert,
                 seq: delivery.seq,
                 direction: delivery.direction,
                 status: if retried { "retrying" } else { delivery.status.word() }.into(),
@@ -61,7 +62,7 @@ impl Core {
         self.note_deliveries();
     }
 
-    fn note_deliveries(&mut self) {
+    pub(super) fn note_deliveries(&mut self) {
         self.batch.deliveries.extend(self.outbox.take_rows());
         // While the disk is swamped only the last of each counts.
         if self.batch.deliveries.len() > 2 * (PENDING_MOST + 2 * SETTLED_MOST) {
@@ -71,10 +72,11 @@ impl Core {
         }
     }
 
-    /// Replays a dead letter, or tests a trigger. The answer carries the id of the delivery, once it is on disk.
+    /// Replays or discards a dead letter, or tests a trigger. The answer carries the id of the delivery, once it is on disk.
     pub(super) fn outbox_act(&mut self, now: Now, actor: Name, command: &Command, reply: Reply) {
         let result = match command {
             Command::Replay { delivery } => self.replay(now, &actor, *delivery),
+            Command::Discard { delivery } => self.discard(now, &actor, *delivery),
             Command::TestTrigger { trigger } => self.test_trigger(now, &actor, trigger),
             _ => Err(Refusal::Invalid("this is not about the outbox".to_owned())),
         };
@@ -102,6 +104,20 @@ impl Core {
             return Err(Refusal::Conflict(text));
         }
         let body = serde_json::json!({ "do": "replay", "delivery": id, "key": delivery.key });
+        let object = object(&delivery.scenario, &delivery.trigger);
+        self.draft(now, "outbox", object, Name::clone(actor), body);
+        Ok(id)
+    }
+
+    fn discard(&mut self, now: Now, actor: &Name, id: u64) -> Result<u64, Refusal> {
+        let Some(delivery) = self.outbox.book().deliveries.get(&id).cloned() else {
+            return Err(Refusal::Invalid(format!("no delivery {id} is kept")));
+        };
+        if !self.outbox.discard(id) {
+            let text = format!("delivery {id} is {}: only a dead one can be discarded", delivery.status.word());
+            return Err(Refusal::Conflict(text));
+        }
+        let body = serde_json::json!({ "do": "discard", "delivery": id, "key": delivery.key });
         let object = object(&delivery.scenario, &delivery.trigger);
         self.draft(now, "outbox", object, Name::clone(actor), body);
         Ok(id)

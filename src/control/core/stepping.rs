@@ -56,6 +56,7 @@ impl Core {
         self.held_across(&model);
         self.outputs.push(Output::Checks(model.checks.iter().map(|c| Name::clone(&c.name)).collect()));
         self.config_tree = None;
+        self.alert_look.reconfigured(&model);
         self.step(now, step(Arc::clone(&model)));
         self.outbox.reconfigured();
         self.drop_guards();

@@ -1,3 +1,4 @@
+mod alerts;
 mod bench;
 mod files;
 mod members;

@@ -159,6 +159,7 @@ mod tests {
             scenario: "dr".into(),
             seq: 3,
             direction: Direction::Activate,
+            alert: None,
             test: false,
             since: Wall(0),
             payload: payload.to_string().into(),

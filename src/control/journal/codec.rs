@@ -1,6 +1,7 @@
 //! Records of the engine as JSON, and back: what `/journal` shows is what `replay` reads. Times are RFC 3339 with
 //! microseconds, durations microseconds with the suffix `_us`; absent values are null.
 
+mod alert;
 mod reader;
 mod transition;
 
@@ -15,6 +16,7 @@ use crate::model::id::{Kind, Name, ObjectRef};
 use crate::model::scenario::Mode;
 use crate::model::time::{Wall, micros};
 
+pub use alert::{decode_alert, encode_alert};
 pub use reader::Reader;
 pub use transition::{decode_transition, encode_transition};
 
@@ -33,6 +35,7 @@ pub fn kind(record: &Record) -> &'static str {
         Record::Warning { .. } => "warning",
         Record::Ejected { .. } => "ejected",
         Record::Delivery(_) => "delivery",
+        Record::Alert(_) => "alert",
     }
 }
 
@@ -48,6 +51,7 @@ pub fn object(record: &Record) -> Name {
         Record::Ejected { service, .. } => ObjectRef::new(Kind::Service, Name::clone(service)).to_string().into(),
         Record::Delivery(d) if d.scenario.is_empty() => format!("trigger {}", d.trigger).into(),
         Record::Delivery(d) => format!("scenario {}", d.scenario).into(),
+        Record::Alert(a) => a.alert.subject.to_string().into(),
         Record::Board(_) => "".into(),
     }
 }
@@ -84,9 +88,11 @@ pub fn encode(record: &Record) -> Value {
             "times": times,
         }),
         Record::Delivery(d) => json!({
-            "delivery": d.id, "key": d.key, "trigger": d.trigger, "scenario": d.scenario, "seq": d.seq,
+            "delivery": d.id, "key": d.key, "trigger": d.trigger, "scenario": d.scenario, "alert": d.alert,
+            "seq": d.seq,
             "direction": d.direction.word(), "status": d.status, "attempts": d.attempts, "error": d.error,
         }),
+        Record::Alert(alert) => alert::encode_record(alert),
     }
 }
 
@@ -137,12 +143,14 @@ pub fn decode(kind: &str, body: &Value) -> Result<Option<Record>, Unreadable> {
             key: v.name("key")?,
             trigger: v.name("trigger")?,
             scenario: v.name("scenario")?,
+            alert: v.optional("alert", |r, k| r.name(k))?,
             seq: v.u64("seq")?,
             direction: v.direction("direction")?,
             status: v.name("status")?,
             attempts: v.u32("attempts")?,
             error: v.optional("error", |r, k| r.name(k))?,
         })),
+        "alert" => Record::Alert(Arc::new(alert::decode_record(body)?)),
         _ => return Ok(None),
     }))
 }

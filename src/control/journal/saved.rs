@@ -188,6 +188,7 @@ pub fn encode_command(command: &Command) -> Option<Value> {
         | Command::Reload
         | Command::Save
         | Command::Replay { .. }
+        | Command::Discard { .. }
         | Command::TestTrigger { .. } => return None,
     })
 }

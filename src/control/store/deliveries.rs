@@ -67,7 +67,7 @@ fn about(d: &Delivery) -> Value {
     let next = outbox::next_attempt(d).map(wall_text);
     json!({
         "trigger": d.trigger, "scenario": d.scenario, "seq": d.seq, "direction": d.direction.word(), "test": d.test,
-        "since": wall_text(d.since), "next": next, "last_error": d.last_error,
+        "alert": d.alert, "since": wall_text(d.since), "next": next, "last_error": d.last_error,
     })
 }
 
@@ -90,6 +90,7 @@ impl Raw {
             scenario: v.name("scenario")?,
             seq: v.u64("seq")?,
             direction: v.word("direction", Direction::parse)?,
+            alert: v.optional("alert", |r, k| r.name(k))?,
             test: v.bool("test")?,
             since: v.wall("since")?,
             payload: self.payload.into(),

@@ -2,10 +2,10 @@
 
 use rusqlite::{Connection, OptionalExtension};
 
-use super::deliveries;
+use super::{alerts, deliveries};
 
 /// Of the tables below. A file with a newer one is refused; older ones are brought forward step by step.
-pub const SCHEMA: i64 = 2;
+pub const SCHEMA: i64 = 3;
 
 const TABLES: &str = "
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -37,14 +37,18 @@ pub fn prepare(db: &mut Connection, path: &str) -> Result<(), super::StoreError>
     if exists.is_none() {
         tx.execute_batch(TABLES).map_err(fail)?;
         tx.execute_batch(deliveries::TABLE).map_err(fail)?;
+        tx.execute_batch(alerts::TABLE).map_err(fail)?;
         tx.execute("INSERT INTO meta VALUES ('schema', ?1)", [SCHEMA.to_string()]).map_err(fail)?;
         return tx.commit().map_err(fail);
     }
     let schema = meta(&tx, "schema").map_err(fail)?.and_then(|text| text.parse::<i64>().ok());
     match schema {
         Some(SCHEMA) => tx.commit().map_err(fail),
-        Some(1) => {
-            tx.execute_batch(deliveries::TABLE).map_err(fail)?;
+        Some(older @ (1 | 2)) => {
+            if older == 1 {
+                tx.execute_batch(deliveries::TABLE).map_err(fail)?;
+            }
+            tx.execute_batch(alerts::TABLE).map_err(fail)?;
             set_meta(&tx, "schema", &SCHEMA.to_string()).map_err(fail)?;
             tx.commit().map_err(fail)
         }

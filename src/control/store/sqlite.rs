@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use rusqlite::{Connection, Row, TransactionBehavior};
 
-use super::deliveries;
 use super::lock::Lock;
 use super::reader::Reader;
 use super::schema::{self, meta, set_meta};
 use super::{Batch, Draft, Found, Intent, Limits, ReadJournal, Store, StoreError};
+use super::{alerts, deliveries};
 use crate::control::journal::chain::{Entry, Head};
 use crate::control::journal::codec::{parse_wall, wall_text};
 use crate::control::journal::saved;
@@ -217,6 +217,7 @@ fn write(db: &mut Connection, head: &Head, batches: &[&Batch]) -> rusqlite::Resu
             tx.prepare_cached("DELETE FROM intents WHERE id = ?1")?.execute([id])?;
         }
         deliveries::write(&tx, &batch.deliveries)?;
+        alerts::write(&tx, &batch.alerts)?;
         if let Some(answers) = &batch.answers {
             set_meta(&tx, "answers", &answers.to_string())?;
         }
@@ -320,6 +321,11 @@ fn read_found(db: &Connection, head: &Head) -> Result<Found, Unloadable> {
     if db.table_exists(None, "outbox")? {
         let read = deliveries::read(db)?.into_iter().map(deliveries::Raw::delivery);
         found.deliveries = read.collect::<Result<_, _>>().map_err(Unloadable::Value)?;
+    }
+    if db.table_exists(None, "alerts")? {
+        let read = alerts::read(db)?;
+        found.alerts =
+            read.iter().map(|body| alerts::alert(body)).collect::<Result<_, _>>().map_err(Unloadable::Value)?;
     }
     Ok(found)
 }

@@ -1,4 +1,7 @@
+use std::sync::Arc;
+
 use crate::control::journal::saved;
+use crate::model::alert::{AlertKind, AlertSeverity, AlertSubject};
 use crate::model::delivery::DeliveryStatus;
 use crate::model::lookup::{Answer, Found, Known, KnownNames, Query, Question, Srv};
 use crate::model::scenario::Direction;
@@ -44,6 +47,7 @@ fn delivery(id: u64) -> Delivery {
         scenario: "dr".into(),
         seq: 1,
         direction: Direction::Activate,
+        alert: None,
         test: false,
         since: Wall(6),
         payload: "{}".into(),
@@ -51,6 +55,21 @@ fn delivery(id: u64) -> Delivery {
         last_error: Some("503".into()),
         status: DeliveryStatus::Pending { next: Wall(99) },
         changed: Wall(7),
+    }
+}
+
+fn alert(id: u64) -> RaisedAlert {
+    RaisedAlert {
+        id,
+        alert: "pager".into(),
+        subject: AlertSubject::new(AlertKind::ServiceDown, "service", &"web1".into()),
+        severity: AlertSeverity::Warning,
+        text: "down: refused".into(),
+        since: Wall(5),
+        raised_at: Wall(6),
+        repeats: 1,
+        told_at: Wall(7),
+        triggers: vec!["noc".into()],
     }
 }
 
@@ -91,6 +110,7 @@ fn what_was_committed_is_found_at_the_next_start_and_nothing_else() {
             intents: vec![intent],
             settled: Vec::new(),
             deliveries: vec![(4, Some(delivery(4)))],
+            alerts: vec![(9, Some(Arc::new(alert(9))))],
             answers: Some(saved::encode_answers(&answers())),
             served: true,
         };
@@ -101,15 +121,23 @@ fn what_was_committed_is_found_at_the_next_start_and_nothing_else() {
     assert_eq!(found.saved.scenarios, vec![scenario("dr", 1)]);
     assert_eq!(found.saved.overrides.get(&key), Some(&value));
     assert_eq!(found.deliveries, [delivery(4)]);
+    assert_eq!(found.alerts, [alert(9)]);
     assert_eq!((found.journal_head, found.served, found.intents.len()), (1, true, 1));
     let known = answers().into_iter().map(|(question, known)| (question, known.answer.unwrap(), Wall(7)));
     assert_eq!(found.answers, known.collect::<Vec<_>>());
     let gone = vec![(4, None)];
-    let batch = Batch { overrides: vec![(key.clone(), None)], settled: vec![4], deliveries: gone, ..Batch::default() };
+    let batch = Batch {
+        overrides: vec![(key.clone(), None)],
+        settled: vec![4],
+        deliveries: gone,
+        alerts: vec![(9, None)],
+        ..Batch::default()
+    };
     store.commit(&[&batch]).unwrap();
     drop(store);
     let (_store, found) = open(dir.path()).unwrap();
     assert!(found.saved.overrides.is_empty() && found.intents.is_empty() && found.deliveries.is_empty());
+    assert!(found.alerts.is_empty());
 }
 
 #[test]
@@ -142,17 +170,25 @@ fn a_second_process_is_refused_and_told_who_holds_the_directory() {
 }
 
 #[test]
-fn a_file_of_the_first_schema_gets_an_outbox_and_keeps_the_rest() {
+fn a_file_of_an_older_schema_gets_what_it_lacks_and_keeps_the_rest() {
     let dir = tempfile::tempdir().unwrap();
     let (mut store, _) = open(dir.path()).unwrap();
     store.commit(&[&Batch { scenarios: vec![scenario("dr", 1)], ..Batch::default() }]).unwrap();
     drop(store);
     let db = rusqlite::Connection::open(dir.path().join("bascule.db")).unwrap();
-    db.execute_batch("DROP TABLE outbox; UPDATE meta SET value = '1' WHERE key = 'schema'").unwrap();
+    db.execute_batch("DROP TABLE outbox; DROP TABLE alerts; UPDATE meta SET value = '1' WHERE key = 'schema'").unwrap();
     drop(db);
     let (mut store, found) = open(dir.path()).unwrap();
     assert_eq!((found.saved.scenarios, found.deliveries), (vec![scenario("dr", 1)], Vec::new()));
-    store.commit(&[&Batch { deliveries: vec![(1, Some(delivery(1)))], ..Batch::default() }]).unwrap();
+    let alerts = vec![(9, Some(Arc::new(alert(9))))];
+    store.commit(&[&Batch { deliveries: vec![(1, Some(delivery(1)))], alerts, ..Batch::default() }]).unwrap();
+    drop(store);
+    let db = rusqlite::Connection::open(dir.path().join("bascule.db")).unwrap();
+    db.execute_batch("DROP TABLE alerts; UPDATE meta SET value = '2' WHERE key = 'schema'").unwrap();
+    drop(db);
+    let (mut store, found) = open(dir.path()).unwrap();
+    assert_eq!((found.deliveries, found.alerts), (vec![delivery(1)], Vec::new()));
+    store.commit(&[&Batch { alerts: vec![(9, None)], ..Batch::default() }]).unwrap();
 }
 
 #[test]

@@ -49,6 +49,7 @@ impl World {
             scenario: scenario.into(),
             seq,
             direction: Direction::Activate,
+            alert: None,
             test: false,
             since: self.now.wall,
             payload: "{}".into(),

@@ -7,6 +7,7 @@ use crate::model::condition::Truth;
 use crate::model::event::{Cause, GuardOutcome, GuardResult, GuardVerdict, Record};
 use crate::model::id::Name;
 use crate::model::scenario::{Guard, GuardStep, Mode, OnTimeout, Scenario};
+use crate::model::state::RefusedView;
 use crate::model::time::{Now, Tick, Wall};
 
 #[derive(Clone, Debug)]
@@ -75,11 +76,15 @@ impl ScenarioMachine {
 
     /// The condition no longer wants the commit: a pending attempt is abandoned, unless the condition is merely unknown.
     pub(super) fn abandon_unless_waiting(&mut self, now: Now, rules: &Scenario, effects: &mut Vec<Effect>) {
+        let out = Direction::out_of(self.active);
         let Some(attempt) = &self.attempt else {
             self.retry_at = None;
+            // What is merely unknown may still be wanted.
+            if self.modes[out.index()].mode != Mode::Auto || self.value(out) != Truth::Unknown {
+                self.refused = None;
+            }
             return;
         };
-        let out = Direction::out_of(self.active);
         let automatic = attempt.cause != Cause::Forced;
         let waits = automatic
             && self.modes[out.index()].mode == Mode::Auto
@@ -93,6 +98,7 @@ impl ScenarioMachine {
     /// Ends a pending attempt without a commit and records why.
     pub(super) fn cancel_attempt(&mut self, rules: &Scenario, outcome: &str, detail: &str, effects: &mut Vec<Effect>) {
         self.retry_at = None;
+        self.refused = None;
         let Some(attempt) = self.attempt.take() else { return };
         effects.push(Effect::CancelGuard { scenario: self.id, attempt: attempt.id });
         effects.push(record(rules, &attempt, outcome, detail));
@@ -167,6 +173,9 @@ impl ScenarioMachine {
         let Some(attempt) = self.attempt.take() else { return };
         effects.push(Effect::CancelGuard { scenario: self.id, attempt: attempt.id });
         effects.push(record(rules, &attempt, outcome, detail));
+        let before = self.refused.take().filter(|before| before.direction == attempt.direction);
+        let since = before.map_or(now.wall, |before| before.since);
+        self.refused = Some(RefusedView { direction: attempt.direction, since, detail: Name::clone(detail) });
         if let Some(guard) = &rules.directions[attempt.direction.index()].guard {
             self.retry_at = Some(now.tick + guard.backoff);
         }

@@ -51,6 +51,7 @@ impl ScenarioMachine {
         self.forced = forced;
         self.attempt = None;
         self.retry_at = None;
+        self.refused = None;
         self.last_transition = Some(Arc::clone(&transition));
         self.count_automatic(now, rules, forced);
         self.spend_and_release(rules, direction, settled);

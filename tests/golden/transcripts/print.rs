@@ -36,6 +36,10 @@ pub fn record(record: &Record) -> Option<String> {
             format!("service {service}: ejected until {}, {cause}", at(*until))
         }
         Record::Delivery(d) => format!("trigger {}: {} after {} attempts", d.trigger, d.status, d.attempts),
+        Record::Alert(a) => {
+            let (alert, what) = (&a.alert, a.what.word());
+            format!("alert {} {what}: {} {}: {}", alert.alert, alert.subject.kind.word(), alert.subject, alert.text)
+        }
         Record::Warning { object, text } => format!("{object}: warning: {text}"),
     })
 }

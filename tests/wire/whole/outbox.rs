@@ -18,22 +18,22 @@ const PATIENT: Duration = Duration::from_secs(60);
 
 /// What a receiver was told.
 #[derive(Clone, Debug)]
-struct Told {
-    key: String,
+pub struct Told {
+    pub key: String,
     signature: String,
     timestamp: String,
-    body: String,
+    pub body: String,
     accepted: bool,
 }
 
 /// Takes two requests of three, and is in trouble with the third: 500 with a wish, no answer, or a reset.
-struct Receiver {
-    address: SocketAddr,
+pub struct Receiver {
+    pub address: SocketAddr,
     told: Arc<Mutex<Vec<Told>>>,
 }
 
 impl Receiver {
-    fn start(trouble: bool) -> Receiver {
+    pub fn start(trouble: bool) -> Receiver {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("its address");
         let told = Arc::new(Mutex::new(Vec::new()));
@@ -50,7 +50,7 @@ impl Receiver {
         Receiver { address, told }
     }
 
-    fn accepted(&self) -> Vec<Told> {
+    pub fn accepted(&self) -> Vec<Told> {
         self.told.lock().iter().filter(|told| told.accepted).cloned().collect()
     }
 }

@@ -3,6 +3,7 @@
 use super::{ProblemDto, ids};
 use crate::admin::dto::{out, path_segment, text, up_down};
 use crate::control::World;
+use crate::model::alert::{AlertKind, CERTIFICATE_SOON};
 use crate::model::id::{ServiceId, VserverId};
 use crate::model::state::{NewClients, ServiceState, VserverState};
 use crate::snapshot::live::Listening;
@@ -25,6 +26,7 @@ impl ProblemDto {
         scenario_problems(world, &mut problems);
         check_problems(world, &mut problems);
         name_problems(world, &mut problems);
+        other_problems(world, &mut problems);
         let rank = |p: &ProblemDto| ["error", "warning", "info"].iter().position(|s| *s == p.severity);
         problems.sort_by_key(rank);
         problems
@@ -116,7 +118,7 @@ fn service_problems(world: &World<'_>, problems: &mut Vec<ProblemDto>) {
         let (severity, what) = match view.state {
             _ if hidden => ("warning", "forced up, and its probe says down".to_owned()),
             ServiceState::Down if view.forced == Some(false) => ("info", "forced down".to_owned()),
-            ServiceState::Down => ("warning", format!("down: {}", failing_monitors(world, id))),
+            ServiceState::Down => ("warning", format!("down: {}", world.failing_monitor(id))),
             ServiceState::TrofsDown => ("warning", "draining, and its probe says down".to_owned()),
             ServiceState::Unknown => ("info", "not known yet".to_owned()),
             ServiceState::Up if out::ejection(world, id).is_some() => {
@@ -131,13 +133,40 @@ fn service_problems(world: &World<'_>, problems: &mut Vec<ProblemDto>) {
     }
 }
 
-fn failing_monitors(world: &World<'_>, id: ServiceId) -> String {
-    let failing = world.model.service(id).monitors.iter().find_map(|binding| {
-        let view = &world.view.checks[binding.check.index()];
-        let last = view.last.as_ref().filter(|_| view.state.is_false())?;
-        Some(text(&last.detail))
+/// What an alert can be about and no object above shows.
+fn other_problems(world: &World<'_>, problems: &mut Vec<ProblemDto>) {
+    let facts = world.facts(&|kind| {
+        matches!(
+            kind,
+            AlertKind::GuardRefused
+                | AlertKind::Disputed
+                | AlertKind::ServeAll
+                | AlertKind::DeadLetter
+                | AlertKind::Certificate
+                | AlertKind::ClockUnsynced
+        )
     });
-    failing.unwrap_or_else(|| "its monitors say so".into())
+    for (subject, fact) in facts.held {
+        let ends_late = |end| world.now.wall + CERTIFICATE_SOON < end;
+        let is_certificate = subject.kind == AlertKind::Certificate;
+        if is_certificate && fact.since.is_some_and(ends_late) {
+            continue;
+        }
+        // A problem names an object by the path that it has in the API.
+        let (object, collection) = match subject.kind {
+            AlertKind::GuardRefused => (&*subject.object, "scenarios"),
+            AlertKind::Certificate => (&*subject.object, "certificates"),
+            AlertKind::DeadLetter => ("", "outbox?status=dead"),
+            AlertKind::ServeAll => ("", "zones"),
+            AlertKind::Disputed => ("", "datacenters"),
+            _ => ("", "status"),
+        };
+        let since = fact.since.filter(|_| !is_certificate).map(|since| since.to_string());
+        let kind = &subject.object_kind;
+        let mut found = problem(fact.severity.word(), kind, object, since, fact.text.to_string(), collection);
+        found.object = text(&subject.object);
+        problems.push(found);
+    }
 }
 
 fn scenario_problems(world: &World<'_>, problems: &mut Vec<ProblemDto>) {

@@ -1,4 +1,4 @@
-//! Deliveries of triggers, and decisions about guards.
+//! Deliveries of triggers, alerts, and decisions about guards.
 
 use serde_json::Value;
 
@@ -15,6 +15,16 @@ pub(super) const SHOW_OUTBOX: Command = Command {
     build: |arguments| Ok(shown(View::Outbox, arguments, false)),
 };
 
+pub(super) const SHOW_ALERTS: Command = Command {
+    words: &["show", "alerts"],
+    least: 0,
+    most: 0,
+    options: &[],
+    usage: "show alerts",
+    names: None,
+    build: |arguments| Ok(shown(View::Alerts, arguments, false)),
+};
+
 pub(super) const REPLAY: Command = Command {
     words: &["replay", "outbox"],
     least: 1,
@@ -23,6 +33,16 @@ pub(super) const REPLAY: Command = Command {
     usage: "replay outbox <id>",
     names: None,
     build: |arguments| Ok(Request::Send(format!("outbox/{}/replay", segment(&first(arguments))))),
+};
+
+pub(super) const DISCARD: Command = Command {
+    words: &["discard", "outbox"],
+    least: 1,
+    most: 1,
+    options: &[],
+    usage: "discard outbox <id>",
+    names: None,
+    build: |arguments| Ok(Request::Delete(format!("outbox/{}", segment(&first(arguments))))),
 };
 
 pub(super) const TEST: Command = Command {

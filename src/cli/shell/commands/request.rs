@@ -90,6 +90,8 @@ pub(in crate::cli::shell) enum View {
     Query,
     /// Deliveries of triggers.
     Outbox,
+    /// Alerts that stand.
+    Alerts,
 }
 
 /// What can be explained.
@@ -124,6 +126,7 @@ impl View {
             View::Trigger => "triggers",
             View::Query => "queries",
             View::Outbox => "outbox",
+            View::Alerts => "alerts",
         }
     }
 }

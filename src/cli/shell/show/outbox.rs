@@ -39,6 +39,10 @@ pub(in super::super) fn query(query: &QueryDto) -> String {
 pub(in super::super) fn delivery(delivery: &DeliveryDto) -> String {
     let of = match (&delivery.scenario, &delivery.direction) {
         (Some(scenario), Some(direction)) => format!("{scenario} {direction} #{}", delivery.seq),
+        (None, Some(direction)) => {
+            let what = if direction == "activate" { "raised" } else { "resolved" };
+            format!("alert {} {what} #{}", delivery.alert.as_deref().unwrap_or_default(), delivery.seq)
+        }
         _ => "test".to_owned(),
     };
     let mut out = format!("Id: {}\tTrigger: {}\tOf: {of}\n", delivery.id, delivery.trigger);

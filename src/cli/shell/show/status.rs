@@ -66,7 +66,7 @@ mod tests {
                 "since": "2026-11-29T22:50:18Z", "reason": "patch", "expires": null, "deadline": null,
                 "probe_disagrees": false,
             }],
-            "draining": [],
+            "draining": [], "alerts": [], "clock": { "now": "2026-11-29T22:50:19Z", "synced": null },
             "problems": [{
                 "severity": "error", "kind": "vserver", "object": "db", "since": null,
                 "text": "down, and it has no backup", "href": "", "hidden_by_force": false,

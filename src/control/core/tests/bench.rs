@@ -27,6 +27,9 @@ use crate::probe::Sampled;
 
 pub type Answered = oneshot::Receiver<Result<Done, Refusal>>;
 
+/// 2027-01-15T08:00:00Z
+const BEGIN: Wall = Wall(1_800_000_000_000_000);
+
 pub struct Bench {
     pub core: Core,
     pub now: Now,
@@ -93,10 +96,15 @@ impl Bench {
 
     /// As a process that starts on `dir` with a configuration of its own.
     pub fn with_text_on(text: &str, dir: &std::path::Path) -> Bench {
+        Bench::with_text_at(text, dir, BEGIN)
+    }
+
+    /// At a time of its own.
+    pub fn with_text_at(text: &str, dir: &std::path::Path, wall: Wall) -> Bench {
         let (store, found) = store::open(dir).unwrap();
         let root = Source { path: "box.toml".into(), text: text.into() };
         let loaded = crate::config::load(root, &[], &Folder(dir.to_owned())).unwrap();
-        Bench::begin(Box::new(store), found, loaded, None)
+        Bench::begin_at(Box::new(store), found, loaded, None, wall)
     }
 
     fn over(inner: Box<dyn Store>, found: Found) -> Bench {
@@ -106,10 +114,20 @@ impl Bench {
     }
 
     fn begin(inner: Box<dyn Store>, found: Found, loaded: Loaded, path: Option<std::path::PathBuf>) -> Bench {
+        Bench::begin_at(inner, found, loaded, path, BEGIN)
+    }
+
+    fn begin_at(
+        inner: Box<dyn Store>,
+        found: Found,
+        loaded: Loaded,
+        path: Option<std::path::PathBuf>,
+        wall: Wall,
+    ) -> Bench {
         let broken = Arc::new(AtomicBool::new(false));
         let store = Fragile { inner, broken: Arc::clone(&broken) };
         let journal = store.reader();
-        let now = Now { tick: Tick(1_000), wall: Wall(1_800_000_000_000_000) };
+        let now = Now { tick: Tick(1_000), wall };
         let (sender, events) = broadcast::channel(256);
         let folder = path.as_deref().and_then(std::path::Path::parent).unwrap_or(std::path::Path::new("."));
         let files: super::super::FileAccess = Arc::new(Folder(folder.to_owned()));

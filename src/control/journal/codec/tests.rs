@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::model::alert::{AlertChange, AlertKind, AlertRecord, AlertSeverity, AlertSubject, RaisedAlert};
 use crate::model::condition::Truth;
 use crate::model::event::{Cause, GuardOutcome, Transition, TransitionGroup, TransitionTrigger, admin_cause};
 use crate::model::scenario::Direction;
@@ -96,6 +97,22 @@ fn transitions() -> impl Strategy<Value = Transition> {
     })
 }
 
+fn alerts() -> impl Strategy<Value = AlertRecord> {
+    let what = proptest::sample::select(vec![AlertChange::Raised, AlertChange::Repeated, AlertChange::Resolved]);
+    let kind = proptest::sample::select(AlertKind::ALL.to_vec());
+    let severities = vec![AlertSeverity::Error, AlertSeverity::Warning, AlertSeverity::Info];
+    let of = (any::<u64>(), names(), kind, names(), names(), names());
+    let said = (proptest::sample::select(severities), names(), walls(), walls(), any::<u32>(), walls());
+    let told = (proptest::collection::vec(names(), 0..3), what, walls(), names());
+    (of, said, told).prop_map(|(of, said, (triggers, what, at, why))| {
+        let (id, alert, kind, object_kind, object, part) = of;
+        let (severity, text, since, raised_at, repeats, told_at) = said;
+        let subject = AlertSubject { kind, object_kind, object, part };
+        let alert = RaisedAlert { id, alert, subject, severity, text, since, raised_at, repeats, told_at, triggers };
+        AlertRecord { what, alert, at, why }
+    })
+}
+
 fn records() -> impl Strategy<Value = Record> {
     prop_oneof![
         transitions().prop_map(|t| Record::Transition(Arc::new(t))),
@@ -121,6 +138,7 @@ fn records() -> impl Strategy<Value = Record> {
             }
         ),
         (objects(), names()).prop_map(|(object, text)| Record::Warning { object, text }),
+        alerts().prop_map(|alert| Record::Alert(Arc::new(alert))),
         (names(), any::<(bool, u32, u32)>(), walls()).prop_map(|(service, (connects, count, times), until)| {
             let cause = if connects { Failures::Connects(count) } else { Failures::Answers(count) };
             Record::Ejected { service, cause, until, times }
@@ -138,7 +156,7 @@ proptest! {
     }
 
     #[test]
-    fn no_body_makes_the_reader_panic(kind in "transition|act|ended|state|board|attempt|warning|start", text in "\\PC{0,40}") {
+    fn no_body_makes_the_reader_panic(kind in "transition|act|ended|state|board|attempt|warning|alert|start", text in "\\PC{0,40}") {
         let body = serde_json::from_str(&text).unwrap_or(Value::String(text));
         let _ = decode(&kind, &body);
     }
