@@ -100,7 +100,7 @@
 //! |---|---|---|
 //! | `show alerts` | GET `/api/v1/alerts?alert=&kind=` | what stands: since when, and how far its triggers are |
 //! | `show status` | GET `/api/v1/status`: `alerts`, `problems`, `clock` | the same beside everything else that is wrong; dead letters, refused guards, disputes and an unsynchronised clock are problems there whether an alert watches them or not |
-//! | `discard outbox 17` | DELETE `/api/v1/outbox/17` | forgets a dead letter that nobody will replay |
+//! | `rm outbox 17` | DELETE `/api/v1/outbox/17` | forgets a dead letter that nobody will replay |
 //!
 //! Metrics: `bascule_alerts`, `bascule_alerts_raised_total`, `bascule_alerts_resolved_total`, and
 //! `bascule_clock_synchronised`. `/events` has the topic `alert`; the journal has an entry `alert` for each beginning, each

@@ -105,7 +105,7 @@
 //! |---|---|---|
 //! | `show outbox` | GET `/api/v1/outbox?status=&trigger=&scenario=` | what waits, was delivered, was given up |
 //! | `replay outbox 17` | POST `/api/v1/outbox/17/replay` | sends a dead one again, with its key |
-//! | `discard outbox 17` | DELETE `/api/v1/outbox/17` | forgets a dead one |
+//! | `rm outbox 17` | DELETE `/api/v1/outbox/17` | forgets a dead one |
 //! | `test trigger page-sre` | POST `/api/v1/triggers/page-sre/test` | sends a marked one, tries it once, and says how it went |
 //! | `show trigger`, `show query` | GET `/api/v1/triggers`, `/queries` | counters, circuit breaker, last error |
 //! | `show scenario dr` | `last_transition.triggers` | `pending`, `delivered`, `dead` or `suppressed`, attempts, last error |

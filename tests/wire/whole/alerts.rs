@@ -213,7 +213,7 @@ fn a_log_host_that_is_not_there_leaves_a_dead_letter_which_is_a_problem_until_it
     assert_eq!((&found["object"], &found["severity"]), (&"noc".into(), &"error".into()));
     let id = dead()[0]["id"].clone();
     let state = box_.path("state").display().to_string();
-    let (status, said) = box_.run(&["shell", "--state", &state, "-c", &format!("discard outbox {id}")]);
+    let (status, said) = box_.run(&["shell", "--state", &state, "-c", &format!("rm outbox {id}")]);
     assert_eq!(status, 0, "{said}");
     assert_eq!(dead(), serde_json::json!([]));
     assert!(!box_.get("/status")["problems"].to_string().contains("\"trigger\""));

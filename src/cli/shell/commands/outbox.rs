@@ -36,11 +36,11 @@ pub(super) const REPLAY: Command = Command {
 };
 
 pub(super) const DISCARD: Command = Command {
-    words: &["discard", "outbox"],
+    words: &["rm", "outbox"],
     least: 1,
     most: 1,
     options: &[],
-    usage: "discard outbox <id>",
+    usage: "rm outbox <id>",
     names: None,
     build: |arguments| Ok(Request::Delete(format!("outbox/{}", segment(&first(arguments))))),
 };
