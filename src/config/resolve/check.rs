@@ -1,23 +1,25 @@
 //! Checks of three origins in one table: the operator's, monitors bound to services, targets of access lists.
 
+mod http;
+mod instance;
+
 use std::time::Duration;
 
 use super::Context;
 use super::access::AccessLists;
-use super::binding::{default_monitor, monitor_names};
 use super::dialogue;
 use super::monitor::{bytes, check_schedule, dns_type};
-use super::object::{self, Object};
-use super::service::protocol;
-use crate::config::document::{Node, Path, Place, Table, Value};
+use super::object::Object;
+use crate::config::document::{Path, Value};
 use crate::config::schema::{keys_of_kinds, kind_has_key};
 use crate::config::values;
-use crate::model::check::{
-    BodyMatch, Check, DnsType, HttpExpect, HttpRequest, Monitor, MonitorKind, Origin, Probe, Schedule, StatusRange,
-    Target, TlsProbe,
-};
-use crate::model::id::{Name, ServiceId};
+use crate::model::check::{Check, DnsType, Monitor, Origin, Probe, Schedule, Target, TlsProbe};
+use crate::model::id::ServiceId;
 use crate::model::service::Service;
+use http::http;
+
+pub use http::body_match;
+pub use instance::{instance, instance_name, instance_names};
 
 /// Keys of a check that belong to some types only, beside those of application protocols.
 const KEYS_BY_TYPE: [(&str, &[&str]); 9] = [
@@ -39,46 +41,6 @@ const BY_URL: [&str; 3] = ["HTTP", "HTTPS", "HTTP2"];
 const WITHOUT_TLS: [&str; 9] =
     ["TCP", "PING", "DNS", "DNS-TCP", "UDP-ECV", "RADIUS", "RADIUS_ACCOUNTING", "ORACLE", "USER"];
 
-/// `SERVICE:MONITOR`
-pub fn instance_name(service: &str, monitor: &str) -> Name {
-    format!("{service}:{monitor}").into()
-}
-
-/// The names that monitors bound to services will have; the objects are made later.
-pub fn instance_names(document: &Table) -> Vec<(Name, Place)> {
-    let defaults = document.get("defaults").and_then(Node::table).and_then(|t| t.get("service")).and_then(Node::table);
-    let mut known: std::collections::HashSet<&str> = super::monitor::builtin_names().collect();
-    known.extend(super::section(document, "monitor").into_iter().map(|(name, ..)| name));
-    let mut names = Vec::new();
-    let mut add = |service: &str, table: &Table, place: Place| {
-        let off = table.get("health_monitor").or_else(|| defaults?.get("health_monitor"));
-        if matches!(off, Some(Node { value: Value::Bool(false), .. })) {
-            return;
-        }
-        let mut monitors = monitor_names(table, defaults);
-        monitors.retain(|name| known.contains(name));
-        monitors.sort_unstable();
-        monitors.dedup();
-        if monitors.is_empty() {
-            let object = Object::new(table, defaults, Path::Root, place);
-            monitors.push(default_monitor(protocol(&object)));
-        }
-        names.extend(monitors.into_iter().map(|monitor| (instance_name(service, monitor), place)));
-    };
-    for (service, place, table) in super::section(document, "service") {
-        add(service, table, place);
-    }
-    let groups = super::section(document, "service_group").into_iter();
-    for (group, _, table) in groups.filter(|(_, _, table)| !super::auto_scale::is_on(table)) {
-        let members = table.get("member").and_then(Node::table);
-        let entries = members.map_or(&[][..], |members| &members.entries[..]).iter();
-        for entry in entries.filter(|entry| entry.node.table().is_some()) {
-            add(&format!("{group}/{}", entry.key), table, entry.place);
-        }
-    }
-    names
-}
-
 /// All checks, sorted.
 pub fn all(cx: &mut Context<'_>, monitors: &[Monitor], services: &[Service], lists: &AccessLists) -> Vec<Check> {
     let mut checks = Vec::with_capacity(cx.names.checks.len());
@@ -97,53 +59,6 @@ pub fn all(cx: &mut Context<'_>, monitors: &[Monitor], services: &[Service], lis
     checks.extend(lists.checks.iter().cloned());
     checks.sort_by(|a, b| a.name.cmp(&b.name));
     checks
-}
-
-/// A monitor at work on a service.
-pub fn instance(
-    service: &Service,
-    service_id: ServiceId,
-    monitor: &Monitor,
-    monitor_id: crate::model::id::MonitorId,
-) -> Check {
-    let host = monitor.dest_ip.map_or_else(|| service.host.clone(), crate::model::check::Host::Ip);
-    let target = Target { host, port: monitor.dest_port.unwrap_or(service.port) };
-    let tls = monitor.tls.clone();
-    let probe = match &monitor.kind {
-        MonitorKind::Ping => Probe::Ping { target: Target { port: 0, ..target } },
-        MonitorKind::Tcp if tls.is_some() => {
-            // A handshake and nothing more.
-            Probe::TcpEcv { target, tls, send: Vec::new(), receive: Vec::new(), trofs: None }
-        }
-        MonitorKind::Tcp => Probe::Tcp { target },
-        MonitorKind::Http { request, expect } | MonitorKind::HttpEcv { request, expect } => {
-            Probe::Http { target, tls, request: request.clone(), expect: expect.clone() }
-        }
-        MonitorKind::TcpEcv { send, receive, trofs } => {
-            Probe::TcpEcv { target, tls, send: send.clone(), receive: receive.clone(), trofs: trofs.clone() }
-        }
-        MonitorKind::UdpEcv { send, receive } => Probe::UdpEcv { target, send: send.clone(), receive: receive.clone() },
-        MonitorKind::Dns { tcp, query, qtype, expect } => {
-            Probe::Dns { target, tcp: *tcp, query: query.clone(), qtype: *qtype, expect: expect.clone() }
-        }
-        MonitorKind::Http2 { request, expect } => {
-            Probe::Http2 { target, tls, request: request.clone(), expect: expect.clone() }
-        }
-        MonitorKind::HttpInline { request, expect, action } => {
-            let (request, expect) = (request.clone(), expect.clone());
-            Probe::HttpInline { target, tls, request, expect, action: *action }
-        }
-        MonitorKind::Dialogue(dialogue) => Probe::Dialogue { target, tls, dialogue: dialogue.clone() },
-        MonitorKind::Load(query) => Probe::Load { target, tls, query: query.clone() },
-        MonitorKind::User(script) => Probe::User { target, script: script.clone() },
-        MonitorKind::Unavailable { kind } => Probe::Unavailable { kind: kind.clone() },
-    };
-    Check {
-        name: instance_name(&service.name, &monitor.name),
-        origin: Origin::Monitor { monitor: monitor_id, service: service_id },
-        probe,
-        schedule: monitor.schedule.clone(),
-    }
 }
 
 fn check(cx: &mut Context<'_>, object: &Object<'_>, name: &str) -> Check {
@@ -302,97 +217,5 @@ fn tls(object: &Object<'_>) -> Option<TlsProbe> {
             Some(TlsProbe { server_name: inner.name("server_name"), verify: inner.bool("verify").unwrap_or(true) })
         }
         _ => None,
-    }
-}
-
-fn http(cx: &mut Context<'_>, object: &Object<'_>, expect: Option<&Object<'_>>, word: &str) -> Probe {
-    object.require(cx.report, "url");
-    let text = object.text("url").unwrap_or("");
-    let url = values::url(text).unwrap_or_else(|why| {
-        if !text.is_empty() {
-            object.wrong(cx.report, "url", why);
-        }
-        values::Url {
-            tls: word == "HTTPS",
-            host: crate::model::check::Host::Ip([0, 0, 0, 0].into()),
-            port: 0,
-            path: "/".into(),
-        }
-    });
-    if word == "HTTPS" && !url.tls {
-        object.wrong(cx.report, "url", "a check of type HTTPS needs a URL that begins with https://");
-    }
-    let tls_said = object.own("tls").is_some_and(|node| !matches!(node.value, Value::Bool(false)));
-    if tls_said && !url.tls {
-        object.wrong(cx.report, "tls", "means nothing for a URL that begins with http://");
-    }
-    let tls = url.tls.then(|| tls(object).unwrap_or(TlsProbe { server_name: None, verify: true }));
-    let method: Name = object.name("method").unwrap_or_else(|| "GET".into());
-    if let Err(why) = object::method(&method) {
-        object.wrong(cx.report, "method", why);
-    }
-    let mut headers = object.headers(cx.report, "headers");
-    let host_at = headers.iter().position(|(name, _)| name.eq_ignore_ascii_case("host"));
-    let host_header = host_at.map(|at| headers.remove(at).1);
-    let target = Target { host: url.host, port: url.port };
-    let request = HttpRequest {
-        method,
-        path: url.path.into(),
-        host: object.name("host").or(host_header),
-        headers,
-        body: object.text("body").unwrap_or("").as_bytes().to_vec(),
-    };
-    let expect = expectation(cx, expect);
-    match word {
-        "HTTP2" => Probe::Http2 { target, tls, request, expect },
-        _ => Probe::Http { target, tls, request, expect },
-    }
-}
-
-/// What a check's answer must be: 200 and any body where nothing is said.
-fn expectation(cx: &mut Context<'_>, object: Option<&Object<'_>>) -> HttpExpect {
-    let status = object.and_then(|object| object.statuses("status")).unwrap_or_else(|| vec![StatusRange::one(200)]);
-    let mut expect = HttpExpect { status, headers: Vec::new(), body: None, trofs_code: None, trofs_body: None };
-    let Some(object) = object else { return expect };
-    if expect.status.is_empty() && object.own("status").and_then(Node::list).is_some_and(<[Node]>::is_empty) {
-        object.wrong(cx.report, "status", "no status is accepted; the check could never pass");
-    }
-    expect.headers = object.headers(cx.report, "headers");
-    expect.body = body_match(cx, object, ["body_contains", "body_regex", "body_json"]);
-    expect
-}
-
-/// At most one of: text, expression, JSON pointer. The keys are those of the table at hand.
-pub fn body_match(cx: &mut Context<'_>, object: &Object<'_>, keys: [&str; 3]) -> Option<BodyMatch> {
-    let said: Vec<&str> = keys.into_iter().filter(|key| object.own(key).is_some()).collect();
-    if said.len() > 1 {
-        object.wrong(cx.report, said[1], format!("say one of {}", keys.map(|key| format!("`{key}`")).join(", ")));
-    }
-    let [contains, regex, json] = keys;
-    if let Some(text) = object.text(contains) {
-        return Some(BodyMatch::Contains(text.as_bytes().to_vec()));
-    }
-    if let Some(pattern) = object.name(regex) {
-        return Some(BodyMatch::Regex(pattern));
-    }
-    let table = object.own(json)?.table()?;
-    let pointer: Name = table.get("pointer")?.text()?.into();
-    if !pointer.is_empty() && !pointer.starts_with('/') {
-        object.wrong(cx.report, json, format!("`{pointer}` is not a JSON pointer such as `/status`"));
-    }
-    Some(BodyMatch::Json { pointer, equals: json_value(table.get("equals")?) })
-}
-
-fn json_value(node: &Node) -> serde_json::Value {
-    match &node.value {
-        Value::Text(text) | Value::Moment(text) => text.as_str().into(),
-        Value::Integer(number) => (*number).into(),
-        Value::Float(number) => (*number).into(),
-        Value::Bool(value) => (*value).into(),
-        Value::List(items) => items.iter().map(json_value).collect(),
-        Value::Table(table) => {
-            let entries = table.entries.iter().map(|entry| (entry.key.clone(), json_value(&entry.node)));
-            serde_json::Value::Object(entries.collect())
-        }
     }
 }
