@@ -26,6 +26,7 @@ use crate::model::Model;
 use crate::model::alert::AlertBook;
 use crate::model::delivery::{DeliveryBook, QueryBook};
 use crate::model::id::Name;
+use crate::model::lateness::Lateness;
 use crate::model::lookup::{KnownNames, Membership};
 use crate::model::state::StateView;
 use crate::model::time::{Now, Wall};
@@ -108,6 +109,8 @@ pub struct RunStatus {
     pub not_durable: Option<String>,
     /// Probe samples dropped because they were taken too late.
     pub late_samples_total: u64,
+    /// How late probes began.
+    pub lateness: Lateness,
     pub journal_entries: u64,
     /// What the kernel says of its clock; `None`: nobody could tell.
     pub clock_synced: Option<bool>,

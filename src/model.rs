@@ -14,6 +14,7 @@ pub mod event;
 pub mod fault;
 pub mod geo;
 pub mod id;
+pub mod lateness;
 pub mod ldap;
 pub mod limit;
 pub mod lookup;

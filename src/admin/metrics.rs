@@ -83,10 +83,23 @@ fn appliance(look: &World<'_>, page: &mut Page) {
         .sample(&[], flag(look.status.not_durable.is_some()));
     page.counter("bascule_probe_late_samples_total", "Probe samples dropped because they were taken too late.")
         .sample(&[], look.status.late_samples_total as f64);
+    lateness(look, page);
     page.counter("bascule_journal_entries_total", "Entries of the journal.")
         .sample(&[], look.status.journal_entries as f64);
     page.gauge("bascule_overrides", "What people set: disables, forces, modes, switches.")
         .sample(&[], look.view.overrides.len() as f64);
+}
+
+fn lateness(look: &World<'_>, page: &mut Page) {
+    let lateness = &look.status.lateness;
+    let help = "How late probes began: from when they were due to when they did.";
+    let mut family = page.family("bascule_probe_lateness_seconds", "histogram", help);
+    for (le, count) in lateness.cumulative() {
+        family.part("_bucket", &[("le", le)], count as f64);
+    }
+    family.part("_bucket", &[("le", "+Inf")], lateness.count() as f64);
+    family.part("_sum", &[], lateness.sum.as_secs_f64());
+    family.part("_count", &[], lateness.count() as f64);
 }
 
 fn services(look: &World<'_>, page: &mut Page) {

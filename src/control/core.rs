@@ -266,11 +266,6 @@ impl Core {
         std::mem::take(&mut self.outputs)
     }
 
-    /// What the prober counts.
-    pub fn set_late_samples(&mut self, total: u64) {
-        self.status.late_samples_total = total;
-    }
-
     /// When `Input::Wake` has work; at the latest in a second.
     pub fn wake_at(&self, now: Tick) -> Tick {
         let mut at = now + SECOND;

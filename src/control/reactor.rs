@@ -194,7 +194,7 @@ async fn run(mut core: Core, mut inputs: Inputs, shell: Shell) {
         let input = inputs.next(wake).await;
         core.handle(shell.clock.now(), input);
         inputs.drain(|input| core.handle(shell.clock.now(), input));
-        core.set_late_samples(shell.runner.late_total());
+        core.set_punctuality(shell.runner.late_total(), shell.runner.lateness());
         core.settle(shell.clock.now());
     }
 }

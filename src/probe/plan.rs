@@ -41,7 +41,7 @@ pub(super) struct Attempt {
     pub check: Arc<Check>,
     pub traffic: Option<Arc<dyn Traffic>>,
     pub address: Option<IpAddr>,
-    pub late_by: Duration,
+    pub due: Instant,
 }
 
 /// `A` is what aborts an attempt.
@@ -53,6 +53,8 @@ pub(super) struct Plan<A> {
     under_way: usize,
     limit: usize,
     serial: u64,
+    /// When the one who starts will look again by itself.
+    looks_at: Option<Instant>,
 }
 
 #[derive(Debug)]
@@ -75,7 +77,14 @@ struct UnderWay<A> {
 impl<A> Plan<A> {
     /// At most `limit` (at least one) probes are under way at once.
     pub(super) fn new(limit: usize) -> Plan<A> {
-        Plan { places: HashMap::new(), queue: BTreeSet::new(), under_way: 0, limit: limit.max(1), serial: 0 }
+        Plan {
+            places: HashMap::new(),
+            queue: BTreeSet::new(),
+            under_way: 0,
+            limit: limit.max(1),
+            serial: 0,
+            looks_at: None,
+        }
     }
 
     /// Replaces what waits under the check's name. What comes back must be aborted.
@@ -128,13 +137,13 @@ impl<A> Plan<A> {
         if !is_void && self.under_way >= self.limit {
             return None;
         }
-        let (_, _, name) = self.queue.pop_first()?;
+        let (due, _, name) = self.queue.pop_first()?;
         let place = self.places.get_mut(&name)?;
         let (job, serial) = place.waiting.take()?;
         self.under_way += usize::from(!is_void);
         let Job { check, traffic, address, .. } = job;
         place.under_way = Some(UnderWay { serial, check: check.clone(), probes: !is_void, abort: None });
-        let attempt = Attempt { serial, check, traffic, address, late_by };
+        let attempt = Attempt { serial, check, traffic, address, due };
         Some(if is_void { Start::Void(attempt) } else { Start::Probe(attempt) })
     }
 
@@ -183,8 +192,24 @@ impl<A> Plan<A> {
         }
     }
 
+    /// [`Plan::wake_at`], by one who will look again then.
+    pub(super) fn sleep_until(&mut self) -> Option<Instant> {
+        self.looks_at = self.wake_at();
+        self.looks_at
+    }
+
+    /// Whether what has changed since [`Plan::sleep_until`] cannot wait until then. A job that is due later than others
+    /// wakes nobody.
+    pub(super) fn is_sooner(&self) -> bool {
+        match (self.wake_at(), self.looks_at) {
+            (Some(at), Some(looks_at)) => at < looks_at,
+            (at, None) => at.is_some(),
+            (None, Some(_)) => false,
+        }
+    }
+
     /// When [`Plan::start`] may have something to do by time alone; `None` where only another event can bring that.
-    pub(super) fn wake_at(&self) -> Option<Instant> {
+    fn wake_at(&self) -> Option<Instant> {
         let &(due, _, ref name) = self.queue.first()?;
         if self.under_way < self.limit {
             return Some(due);
@@ -342,5 +367,22 @@ pub(super) mod tests {
         assert_eq!(w.plan.wake_at(), None);
         assert_eq!(w.plan.cancel(&"b".into()), Some(started[1].1));
         assert_eq!((w.plan.under_way, w.plan.places.len(), w.plan.queue.len()), (0, 0, 0));
+    }
+
+    #[test]
+    fn only_what_cannot_wait_wakes_the_one_who_starts() {
+        let mut w = World::new(1);
+        w.job("a", 1, 10);
+        assert!(w.plan.is_sooner(), "nobody sleeps yet");
+        w.plan.sleep_until();
+        w.job("b", 1, 20);
+        assert!(!w.plan.is_sooner(), "it is due later");
+        w.job("c", 1, 5);
+        assert!(w.plan.is_sooner());
+        let started = w.start(5);
+        w.plan.sleep_until();
+        assert!(!w.plan.is_sooner(), "without a permit nothing can start");
+        w.plan.probed(&"c".into(), started[0].1);
+        assert!(w.plan.is_sooner(), "a permit is free");
     }
 }

@@ -9,12 +9,14 @@
 
 use std::future::Future;
 use std::net::IpAddr;
+use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use futures_util::FutureExt as _;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, mpsc};
 use tokio::task::AbortHandle;
@@ -24,6 +26,7 @@ use super::{Job, Sampled, Surroundings, Traffic, sample_at};
 use crate::model::check::Check;
 use crate::model::event::{Outcome, Verdict};
 use crate::model::id::Name;
+use crate::model::lateness::Lateness;
 
 /// Default for the most probes at once.
 pub const LIMIT: usize = 1024;
@@ -42,10 +45,11 @@ pub struct Runner {
 
 struct Shared {
     plan: Mutex<Plan<AbortHandle>>,
-    /// Something in the plan changed.
+    /// Something in the plan changed that cannot wait.
     changed: Notify,
     stopping: AtomicBool,
     late_total: AtomicU64,
+    lateness: Mutex<Lateness>,
     results: mpsc::Sender<Sampled>,
     surroundings: Arc<Surroundings>,
     sampler: Sampler,
@@ -102,6 +106,7 @@ impl Runner {
             changed: Notify::new(),
             stopping: AtomicBool::new(false),
             late_total: AtomicU64::new(0),
+            lateness: Mutex::new(Lateness::default()),
             results,
             surroundings: Arc::new(surroundings),
             sampler,
@@ -118,20 +123,22 @@ impl Runner {
     /// Has a sample of `job.check` taken at `job.due`. Replaces a job that waits under the same name; an attempt that is
     /// under way is waited for, or aborted where the definition has changed.
     pub fn schedule(&self, job: Job) {
-        let aborted = self.shared.plan.lock().schedule(job);
-        self.after(aborted);
+        abort(self.shared.change(|plan| plan.schedule(job)));
     }
 
     /// Forgets the check of this name and aborts its attempt. A sample that is complete already may still arrive.
     pub fn cancel(&self, name: &Name) {
-        let aborted = self.shared.plan.lock().cancel(name);
-        self.after(aborted);
+        abort(self.shared.change(|plan| plan.cancel(name)));
     }
 
     /// Forgets every check that `keep` does not name.
     pub fn retain(&self, keep: impl Fn(&Name) -> bool) {
-        let aborted = self.shared.plan.lock().retain(keep);
-        self.after(aborted);
+        abort(self.shared.change(|plan| plan.retain(keep)));
+    }
+
+    /// How late the probes so far began.
+    pub fn lateness(&self) -> Lateness {
+        *self.shared.lateness.lock()
     }
 
     /// Samples that are void because this machine was late.
@@ -144,17 +151,39 @@ impl Runner {
         self.end();
     }
 
-    fn after(&self, aborted: impl IntoIterator<Item = AbortHandle>) {
-        aborted.into_iter().for_each(|abort| abort.abort());
-        self.shared.changed.notify_one();
-    }
-
     fn end(&mut self) {
         self.shared.stopping.store(true, Ordering::Release);
         self.shared.changed.notify_one();
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
+    }
+}
+
+fn abort(attempts: impl IntoIterator<Item = AbortHandle>) {
+    attempts.into_iter().for_each(|attempt| attempt.abort());
+}
+
+// === impl Shared ===
+
+impl Shared {
+    /// Changes the plan, and wakes the thread where it would sleep too long now.
+    fn change<T>(&self, act: impl FnOnce(&mut Plan<AbortHandle>) -> T) -> T {
+        let (made, is_sooner) = {
+            let mut plan = self.plan.lock();
+            (act(&mut plan), plan.is_sooner())
+        };
+        if is_sooner {
+            self.changed.notify_one();
+        }
+        made
+    }
+
+    /// Counts how late the attempt begins, which is now.
+    fn begins(&self, attempt: &Attempt) -> Duration {
+        let late_by = Instant::now().saturating_duration_since(attempt.due);
+        self.lateness.lock().record(late_by);
+        late_by
     }
 }
 
@@ -173,7 +202,7 @@ async fn run(shared: Arc<Shared>) {
             while let Some(start) = plan.start(now) {
                 spawn(&shared, &mut plan, start);
             }
-            plan.wake_at()
+            plan.sleep_until()
         };
         match wake_at {
             None => shared.changed.notified().await,
@@ -187,53 +216,53 @@ async fn run(shared: Arc<Shared>) {
 fn spawn(shared: &Arc<Shared>, plan: &mut Plan<AbortHandle>, start: Start) {
     match start {
         Start::Void(attempt) => {
-            tokio::spawn(report(shared.clone(), attempt, None));
+            tokio::spawn(give_up(shared.clone(), attempt));
         }
         Start::Probe(attempt) => {
-            let errand = Errand {
-                check: attempt.check.clone(),
-                traffic: attempt.traffic.clone(),
-                address: attempt.address,
-                surroundings: Arc::clone(&shared.surroundings),
-            };
-            let probe = tokio::spawn((shared.sampler)(errand));
-            let unwanted = plan.can_abort(&attempt.check.name, attempt.serial, probe.abort_handle());
+            let (name, serial) = (attempt.check.name.clone(), attempt.serial);
+            let probe = tokio::spawn(take(shared.clone(), attempt));
+            let unwanted = plan.can_abort(&name, serial, probe.abort_handle());
             debug_assert!(unwanted.is_none(), "the plan is locked since it handed out the attempt");
-            tokio::spawn(report(shared.clone(), attempt, Some(probe)));
         }
     }
 }
 
-/// Waits for the probe and sends what it found. A probe that panics is a failed sample, and ends nothing but itself.
-async fn report(shared: Arc<Shared>, attempt: Attempt, probe: Option<tokio::task::JoinHandle<Verdict>>) {
-    let Attempt { serial, check, late_by, .. } = attempt;
-    let verdict = match probe {
-        None => Some(void_by_lateness(&shared, format!("not probed in time: {} ms late", late_by.as_millis()))),
-        Some(probe) => match probe.await {
-            Ok(verdict) => Some(unless_late(&shared, &check, verdict)),
-            Err(error) if error.is_panic() => {
-                tracing::error!(check = %check.name, "a probe panicked; please report this");
-                Some(Verdict::new(Outcome::Fail, Duration::ZERO, "internal error: the probe panicked"))
-            }
-            // Cancelled or replaced.
-            Err(_) => None,
-        },
+/// Takes the sample and sends what it found. A probe that panics is a failed sample, and ends nothing but itself.
+async fn take(shared: Arc<Shared>, attempt: Attempt) {
+    // Here, and not where it was started: with many due at once, the last of them waits for the first.
+    let late_by = shared.begins(&attempt);
+    let Attempt { serial, check, traffic, address, .. } = attempt;
+    let (sampler, surroundings) = (shared.sampler, Arc::clone(&shared.surroundings));
+    let errand = Errand { check: Arc::clone(&check), traffic, address, surroundings };
+    let probe = AssertUnwindSafe(async move { sampler(errand).await }).catch_unwind();
+    let verdict = match probe.await {
+        Ok(verdict) => unless_late(&shared, &check, verdict),
+        Err(_) => {
+            tracing::error!(check = %check.name, "a probe panicked; please report this");
+            Verdict::new(Outcome::Fail, Duration::ZERO, "internal error: the probe panicked")
+        }
     };
-    let name = check.name.clone();
-    let is_wanted = {
-        let mut plan = shared.plan.lock();
+    deliver(&shared, serial, Sampled { check, verdict, late_by }).await;
+}
+
+/// It is too late for a sample.
+async fn give_up(shared: Arc<Shared>, attempt: Attempt) {
+    let late_by = shared.begins(&attempt);
+    let verdict = void_by_lateness(&shared, format!("not probed in time: {} ms late", late_by.as_millis()));
+    deliver(&shared, attempt.serial, Sampled { check: attempt.check, verdict, late_by }).await;
+}
+
+async fn deliver(shared: &Shared, serial: u64, sampled: Sampled) {
+    let name = sampled.check.name.clone();
+    let is_wanted = shared.change(|plan| {
         plan.probed(&name, serial);
         plan.is_wanted(&name, serial)
-    };
-    shared.changed.notify_one();
-    if let Some(verdict) = verdict
-        && is_wanted
-    {
+    });
+    if is_wanted {
         // An error means that nobody listens any more: the process is ending.
-        let _ = shared.results.send(Sampled { check, verdict, late_by }).await;
+        let _ = shared.results.send(sampled).await;
     }
-    shared.plan.lock().ended(&name, serial);
-    shared.changed.notify_one();
+    shared.change(|plan| plan.ended(&name, serial));
 }
 
 /// A failure that was noticed long after the time-out is no evidence against the peer.
@@ -261,123 +290,4 @@ fn descriptors_max() -> Option<usize> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::atomic::AtomicUsize;
-
-    use super::super::plan::tests::check;
-    use super::*;
-
-    fn start(limit: usize, sampler: Sampler) -> (Runner, mpsc::Receiver<Sampled>) {
-        let (results, receiver) = mpsc::channel(64);
-        (Runner::start_with(Surroundings::default(), results, limit, sampler).unwrap(), receiver)
-    }
-
-    fn pass() -> Verdict {
-        Verdict::new(Outcome::Pass, Duration::ZERO, "")
-    }
-
-    fn now(name: &str, port: u16) -> Job {
-        Job { check: check(name, port), due: Instant::now(), traffic: None, address: None }
-    }
-
-    fn next(receiver: &mut mpsc::Receiver<Sampled>) -> Sampled {
-        receiver.blocking_recv().expect("the runner lives")
-    }
-
-    #[test]
-    fn a_panicking_probe_is_a_failed_sample_and_ends_nothing_else() {
-        let (runner, mut receiver) = start(4, |errand| {
-            Box::pin(async move {
-                assert!(&*errand.check.name != "broken", "a bug in a probe");
-                pass()
-            })
-        });
-        runner.schedule(now("broken", 1));
-        let sampled = next(&mut receiver);
-        assert_eq!((sampled.verdict.outcome, &*sampled.check.name), (Outcome::Fail, "broken"));
-        assert!(sampled.verdict.detail.contains("internal"));
-        runner.schedule(now("sound", 1));
-        assert_eq!(next(&mut receiver).verdict.outcome, Outcome::Pass);
-        runner.stop();
-    }
-
-    #[test]
-    fn never_more_probes_are_under_way_than_the_limit_allows() {
-        static UNDER_WAY: AtomicUsize = AtomicUsize::new(0);
-        static MOST: AtomicUsize = AtomicUsize::new(0);
-        let (runner, mut receiver) = start(3, |_| {
-            Box::pin(async move {
-                MOST.fetch_max(UNDER_WAY.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
-                for _ in 0..10 {
-                    tokio::task::yield_now().await;
-                }
-                UNDER_WAY.fetch_sub(1, Ordering::SeqCst);
-                pass()
-            })
-        });
-        for i in 0..20 {
-            runner.schedule(now(&format!("c{i}"), 1));
-        }
-        for _ in 0..20 {
-            next(&mut receiver);
-        }
-        assert_eq!(MOST.load(Ordering::SeqCst), 3);
-    }
-
-    #[test]
-    fn a_replaced_or_cancelled_attempt_sends_nothing() {
-        // A probe of port 1 never ends; one of port 2 passes.
-        let (runner, mut receiver) = start(9, |errand| {
-            Box::pin(async move {
-                if errand.check.probe.target().unwrap().port == 1 {
-                    std::future::pending::<()>().await;
-                }
-                pass()
-            })
-        });
-        runner.schedule(now("a", 1));
-        runner.schedule(now("b", 1));
-        runner.schedule(now("a", 2));
-        assert_eq!(&*next(&mut receiver).check.name, "a");
-        runner.retain(|name| &**name == "a");
-        runner.schedule(now("b", 2));
-        assert_eq!(&*next(&mut receiver).check.name, "b");
-        runner.stop();
-        assert!(receiver.blocking_recv().is_none(), "nothing else was sent");
-    }
-
-    #[test]
-    fn a_job_that_is_found_too_late_is_void_and_counted() {
-        let (runner, mut receiver) = start(1, |_| Box::pin(async { pass() }));
-        let Some(due) = Instant::now().checked_sub(Duration::from_secs(2)) else { return };
-        runner.schedule(Job { check: check("a", 1), due, traffic: None, address: None });
-        let sampled = next(&mut receiver);
-        assert_eq!(sampled.verdict.outcome, Outcome::Void);
-        assert!(sampled.late_by >= Duration::from_secs(2));
-        assert_eq!(runner.late_total(), 1);
-    }
-
-    #[test]
-    fn a_time_out_that_was_noticed_far_too_late_is_void() {
-        let (runner, mut receiver) = start(1, |errand| {
-            let latency = if &*errand.check.name == "late" { 1_001 } else { 501 };
-            Box::pin(async move { Verdict::new(Outcome::Fail, Duration::from_millis(latency), "timed out") })
-        });
-        runner.schedule(now("late", 1));
-        assert_eq!(next(&mut receiver).verdict.outcome, Outcome::Void);
-        runner.schedule(now("timely", 1));
-        assert_eq!(next(&mut receiver).verdict.outcome, Outcome::Fail);
-        assert_eq!(runner.late_total(), 1);
-    }
-
-    #[test]
-    fn stopping_does_not_wait_for_a_probe_or_a_receiver() {
-        let (results, receiver) = mpsc::channel(1);
-        let runner = Runner::start_with(Surroundings::default(), results, 8, |_| Box::pin(async { pass() })).unwrap();
-        for i in 0..8 {
-            runner.schedule(now(&format!("c{i}"), 1));
-        }
-        runner.stop();
-        drop(receiver);
-    }
-}
+mod tests;

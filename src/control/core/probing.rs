@@ -7,11 +7,18 @@ use super::{Core, Output};
 use crate::model::check::{Check, Host, Origin, Probe};
 use crate::model::event::{Outcome, Verdict};
 use crate::model::id::{CheckId, Name};
+use crate::model::lateness::Lateness;
 use crate::model::time::Tick;
 
 // === impl Core ===
 
 impl Core {
+    /// What the prober counts.
+    pub fn set_punctuality(&mut self, late_samples_total: u64, lateness: Lateness) {
+        self.status.late_samples_total = late_samples_total;
+        self.status.lateness = lateness;
+    }
+
     pub(super) fn order_probe(&mut self, check: CheckId, due: Tick) {
         let model = self.engine.model();
         let traffic = match &model.check(check).origin {

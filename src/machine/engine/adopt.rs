@@ -6,6 +6,7 @@ mod gtm;
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::timers::WallTimer;
 use super::{CheckRun, Dirty, Engine, ServiceRun, VserverRun, WatchedRun};
@@ -24,7 +25,13 @@ use crate::model::id::{
 use crate::model::state::{
     CheckView, OverrideKey, OverrideValue, SavedScenario, ScenarioView, ServiceView, Slot, VserverView,
 };
+use crate::model::time::micros;
 use crate::model::vserver::Role;
+
+/// Checks that begin in one step take their first samples so many at a time, and so long after each other: ten thousand
+/// begin within a second. The phase that a check gets here it keeps, so they do not crowd later either.
+const BEGIN_TOGETHER: u32 = 16;
+const BEGIN_APART: Duration = Duration::from_micros(1_600);
 
 /// What the engine was before, by name.
 struct Former {
@@ -36,6 +43,12 @@ struct Former {
     vservers: HashMap<Name, (VserverView, bool)>,
     scenarios: HashMap<Name, ScenarioMachine>,
     saved: HashMap<Name, SavedScenario>,
+}
+
+/// How long the first sample of the `nth` new check waits; less than its interval.
+fn stagger(nth: u32, interval: Duration) -> Duration {
+    let wait = BEGIN_APART * (nth / BEGIN_TOGETHER);
+    Duration::from_micros(micros(wait) % micros(interval).max(1))
 }
 
 // === impl Engine ===
@@ -132,6 +145,7 @@ impl Engine {
 
     fn adopt_checks(&mut self, model: &Model, former: &mut Former, effects: &mut Vec<Effect>) {
         self.checks.clear();
+        let mut begun = 0;
         for (i, check) in model.checks.iter().enumerate() {
             let id = CheckId::from_index(i);
             let before = former.model.as_ref().and_then(|m| m.check_id(&check.name).map(|id| m.check(id)));
@@ -140,7 +154,10 @@ impl Engine {
             let rescheduled = same.is_none_or(|b| b.schedule != check.schedule);
             let (mut machine, mut due) = match kept {
                 Some(run) => (run.machine, run.due),
-                None => (CheckMachine::new(self.now), self.now.tick),
+                None => {
+                    begun += 1;
+                    (CheckMachine::new(self.now), self.now.tick + stagger(begun - 1, check.schedule.interval))
+                }
             };
             if let Some(up) = self.forced(Kind::Check, &check.name)
                 && machine.view().forced != Some(up)
@@ -305,5 +322,23 @@ impl Engine {
             OverrideValue::Forced { up } => Some(up),
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ten_thousand_new_checks_begin_evenly_within_a_second_and_few_begin_at_once() {
+        const INTERVAL: Duration = Duration::from_secs(1);
+        assert!((0..BEGIN_TOGETHER).all(|nth| stagger(nth, INTERVAL).is_zero()));
+        let mut in_tenth = [0_u32; 10];
+        for nth in 0..10_000 {
+            in_tenth[(stagger(nth, INTERVAL).as_millis() / 100) as usize] += 1;
+        }
+        assert!(in_tenth.iter().all(|count| (900..=1_100).contains(count)), "{in_tenth:?}");
+        let shortest = Duration::from_millis(20);
+        assert!((0..10_000).all(|nth| stagger(nth, shortest) < shortest));
     }
 }
