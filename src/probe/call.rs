@@ -166,8 +166,11 @@ fn retry_after(value: &str) -> Option<Duration> {
     Some(then.saturating_sub(now))
 }
 
-/// The innermost reason says most: `Connection refused (os error 111)`.
+/// The innermost reason says most: `Connection refused (os error 111)`. A certificate has its own words.
 fn innermost(error: &reqwest::Error) -> String {
+    if let Some(why) = tls::blame::of(error) {
+        return format!("no connection: {why}");
+    }
     let mut reason: &dyn std::error::Error = error;
     while let Some(source) = reason.source() {
         reason = source;

@@ -1,6 +1,8 @@
 //! TLS for probes. Certificates are verified against the system's roots, or not at all where the check says so, which is
 //! what NetScaler's `secure` monitors do. Sessions are not resumed: a sample must show that a new client gets in.
 
+pub(super) mod blame;
+
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
 
@@ -41,7 +43,13 @@ async fn connect(
     let handshake = TlsConnector::from(config).connect(name.clone(), stream);
     match deadline.within(|| format!("the TLS handshake with {address}"), handshake).await? {
         Ok(stream) => Ok(stream),
-        Err(error) => Err(Miss::from_io(&error, &format!("TLS handshake with {address} as {}", name.to_str()))),
+        Err(error) => {
+            let what = format!("TLS handshake with {address} as {}", name.to_str());
+            match blame::of(&error) {
+                Some(why) => Err(Miss::Fail(format!("{what}: {why}"))),
+                None => Err(Miss::from_io(&error, &what)),
+            }
+        }
     }
 }
 

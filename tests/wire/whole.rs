@@ -28,5 +28,7 @@ mod outbox;
 mod sql;
 #[path = "whole/steady.rs"]
 mod steady;
+#[path = "whole/trust.rs"]
+mod trust;
 #[path = "whole/used_up.rs"]
 pub mod used_up;

@@ -13,6 +13,8 @@ pub struct Box {
     pub dir: tempfile::TempDir,
     /// Open files that it may have; as many as this process where `None`.
     files: Option<u32>,
+    /// Beside what this process has.
+    environment: Vec<(String, String)>,
     child: Option<Child>,
     pub admin: SocketAddr,
     ready: Value,
@@ -58,10 +60,20 @@ impl Box {
 
     /// [`start`](Self::start), with a hard limit of open files.
     pub fn start_with_files(files: Option<u32>, config: &str) -> Box {
+        Box::start_as(files, &[], config)
+    }
+
+    /// [`start`](Self::start), with these variables in its environment.
+    pub fn start_with_environment(environment: &[(&str, &str)], config: &str) -> Box {
+        Box::start_as(None, environment, config)
+    }
+
+    fn start_as(files: Option<u32>, environment: &[(&str, &str)], config: &str) -> Box {
         let dir = tempfile::tempdir().expect("a folder");
         std::fs::write(dir.path().join("box.toml"), config).expect("the configuration is written");
         let admin = SocketAddr::from(([127, 0, 0, 1], 0));
-        let mut started = Box { dir, files, child: None, admin, ready: Value::Null };
+        let environment = environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let mut started = Box { dir, files, environment, child: None, admin, ready: Value::Null };
         started.start_again();
         started
     }
@@ -93,6 +105,7 @@ impl Box {
             }
         };
         let child = command
+            .envs(self.environment.iter().map(|(name, value)| (name, value)))
             .arg("run")
             .arg("--config")
             .arg(self.path("box.toml"))
