@@ -4,6 +4,7 @@
 //! - [`words`]: what each word means here, once
 //! - [`states`]: services, draining, vservers, backup chains, and the traps
 //! - [`monitors`]: every type of monitor and check, its keys, defaults and ranges; scripts
+//! - [`checks`]: checks of the GTM: several targets, source, history, what is derived, failures that come together
 //! - [`netscaler`]: each of NetScaler's parameters: supported, stored or refused, and why
 //! - [`choices`]: where NetScaler's documentation is silent, and what happens here
 //! - [`tls`]: certificates, TLS to clients and to servers, the PROXY protocol
@@ -30,6 +31,7 @@
 //! - [`limits`]: what this build does not do, and what it says instead
 
 pub mod alerts;
+pub mod checks;
 pub mod choices;
 pub mod config;
 pub mod dns;

@@ -25,6 +25,7 @@ mod load;
 mod plan;
 mod resolve;
 pub mod runner;
+mod several;
 pub mod sql;
 mod surroundings;
 mod tcp;
@@ -116,8 +117,14 @@ async fn sample_at(
 ) -> Verdict {
     let start = Instant::now();
     let deadline = Deadline::after(check.schedule.timeout);
-    let found = attempt(check, around, traffic, address, deadline).await;
-    let latency = start.elapsed();
+    if let Probe::Several { probes, quorum } = &check.probe {
+        return several::sample(check, probes, *quorum, around, deadline).await;
+    }
+    let found = attempt(check, &check.probe, around, traffic, address, deadline).await;
+    verdict(found, start.elapsed())
+}
+
+fn verdict(found: Found, latency: Duration) -> Verdict {
     match found {
         Ok(Answer { trofs: false, detail, load }) => Verdict::new(Outcome::Pass, latency, detail).with_load(load),
         Ok(Answer { trofs: true, detail, .. }) => Verdict::new(Outcome::Trofs, latency, detail),
@@ -126,18 +133,20 @@ async fn sample_at(
     }
 }
 
+/// `probe`: the check's, or one of its several.
 async fn attempt(
     check: &Check,
+    probe: &Probe,
     around: &Surroundings,
     traffic: Option<&dyn Traffic>,
     address: Option<IpAddr>,
     deadline: Deadline,
 ) -> Found {
     let monitor = matches!(check.origin, Origin::Monitor { .. });
-    let Some(target) = check.probe.target() else {
-        return Err(Miss::Void(format!("probes of type {} are not available in this build", check.probe.word())));
+    let Some(target) = probe.target() else {
+        return Err(Miss::Void(format!("probes of type {} are not available in this build", probe.word())));
     };
-    if let Probe::HttpInline { .. } = &check.probe
+    if let Probe::HttpInline { .. } = probe
         && let Some(found) = traffic.and_then(|traffic| inline::judge(traffic.since_last()))
     {
         return found;
@@ -149,23 +158,23 @@ async fn attempt(
     let considered = if monitor { http::CONSIDERED_BY_MONITORS } else { http::CONSIDERED_BY_CHECKS };
     let to = |tls| To { target, addresses: &addresses, tls, deadline };
     // On the heap: the state of a TLS handshake and a head of 16 KiB would make every sample that large.
-    match &check.probe {
-        Probe::Tcp { .. } => tcp::probe(&addresses, deadline).await,
+    match probe {
+        Probe::Tcp { .. } => tcp::probe(&addresses, target.source, deadline).await,
         Probe::Http { tls, request, expect, .. } | Probe::HttpInline { tls, request, expect, .. } => {
             Box::pin(http::probe(to(tls.as_ref()), request, expect, considered)).await
         }
         Probe::Http2 { tls, request, expect, .. } => {
             Box::pin(h2::probe(to(tls.as_ref()), request, expect, considered)).await
         }
-        Probe::Ping { .. } => icmp::probe(addresses[0].ip(), deadline).await,
+        Probe::Ping { .. } => icmp::probe(addresses[0].ip(), target.source, deadline).await,
         Probe::Dns { tcp, query, qtype, expect, .. } => {
-            dns::probe(&addresses, *tcp, query, *qtype, expect, deadline).await
+            dns::probe((&addresses, target.source), *tcp, query, *qtype, expect, deadline).await
         }
         Probe::TcpEcv { tls, send, receive, trofs, .. } => {
             let ecv = ecv::Dialogue { send, receive, trofs: trofs.as_deref() };
             Box::pin(ecv::probe(target, &addresses, tls.as_ref(), ecv, deadline)).await
         }
-        Probe::UdpEcv { send, receive, .. } => udp::probe(addresses[0], send, receive, deadline).await,
+        Probe::UdpEcv { send, receive, .. } => udp::probe(addresses[0], target.source, send, receive, deadline).await,
         Probe::Dialogue { tls, dialogue, .. } => {
             let peer = dialogue::Peer { target, addresses: &addresses, tls: tls.as_ref(), around, deadline };
             Box::pin(dialogue::probe(peer, dialogue)).await
@@ -174,7 +183,7 @@ async fn attempt(
         Probe::User { script, .. } => {
             Box::pin(user::probe(target, addresses[0], script, &check.name, around, deadline)).await
         }
-        Probe::Unavailable { .. } => unreachable!("it has no target"),
+        Probe::Several { .. } | Probe::Derived { .. } | Probe::Unavailable { .. } => unreachable!("it has no target"),
     }
 }
 

@@ -5,6 +5,8 @@ mod rig;
 
 #[path = "sim/adc.rs"]
 mod adc;
+#[path = "sim/checks.rs"]
+mod checks;
 #[path = "sim/exhaustive.rs"]
 mod exhaustive;
 #[path = "sim/modes.rs"]

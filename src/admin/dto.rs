@@ -88,7 +88,7 @@ use crate::model::time::{Tick, Wall};
 pub use alert::{AlertDto, AlertTriggerDto};
 pub use certificate::CertificateDto;
 pub(crate) use certificate::left as certificate_left;
-pub use check::CheckDto;
+pub use check::{CheckDto, CheckHistoryDto, CheckTargetDto, PastSampleDto, PercentilesDto};
 pub use connection::ConnectionDto;
 pub use datacenter::{DatacenterDto, SignalDto, SignalTargetDto, SignalsDto};
 pub use delivery::DeliveryDto;

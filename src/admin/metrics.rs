@@ -84,10 +84,20 @@ fn appliance(look: &World<'_>, page: &mut Page) {
     page.counter("bascule_probe_late_samples_total", "Probe samples dropped because they were taken too late.")
         .sample(&[], look.status.late_samples_total as f64);
     lateness(look, page);
+    correlated(look, page);
     page.counter("bascule_journal_entries_total", "Entries of the journal.")
         .sample(&[], look.status.journal_entries as f64);
     page.gauge("bascule_overrides", "What people set: disables, forces, modes, switches.")
         .sample(&[], look.view.overrides.len() as f64);
+}
+
+fn correlated(look: &World<'_>, page: &mut Page) {
+    let help =
+        "1 while what is new or changed fails everywhere at once, or most members of a vserver went down together.";
+    let mut family = page.gauge("bascule_correlated_failure", help);
+    for told in &look.view.correlated {
+        family.sample(&[("kind", told.kind.word()), ("name", &told.name)], 1.0);
+    }
 }
 
 fn lateness(look: &World<'_>, page: &mut Page) {
@@ -204,6 +214,16 @@ fn checks(look: &World<'_>, page: &mut Page) {
         if let Some(last) = &view.last {
             family.sample(&[("check", &check.name)], last.latency.as_secs_f64());
         }
+    }
+    let help = "Latencies of a check's last answers, about a thousand; sum and count of all.";
+    let mut family = page.family("bascule_check_time_seconds", "summary", help);
+    for (check, history) in look.model.checks.iter().zip(&look.view.histories) {
+        let Some(percentiles) = history.percentiles() else { continue };
+        for (quantile, latency) in [("0.5", percentiles.p50), ("0.95", percentiles.p95), ("0.99", percentiles.p99)] {
+            family.sample(&[("check", &check.name), ("quantile", quantile)], latency.as_secs_f64());
+        }
+        family.part("_sum", &[("check", &check.name)], history.latency_total.as_secs_f64());
+        family.part("_count", &[("check", &check.name)], history.answers_total as f64);
     }
     let mut family = page.counter("bascule_check_samples_total", "Samples taken.");
     for (check, view) in all() {

@@ -14,8 +14,9 @@ macro_rules! pages {
     ($($name:literal),* $(,)?) => { [$(($name, include_str!(concat!("../manual/", $name, ".rs")))),*] };
 }
 
-const PAGES: [(&str, &str); 28] = pages![
+const PAGES: [(&str, &str); 29] = pages![
     "alerts",
+    "checks",
     "choices",
     "config",
     "dns",

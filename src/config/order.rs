@@ -1,15 +1,21 @@
 //! The order in which scenarios settle, so that however many follow from one check, one pass is enough; and the cycles
 //! that would have none.
 
+use std::collections::HashMap;
+
 use super::document::{Node, Place, Table};
 use super::report::Report;
+use crate::model::check::{Check, Derived, Probe};
 use crate::model::condition::{Subject, Term};
 use crate::model::id::ScenarioId;
 use crate::model::scenario::{GuardStep, Scenario};
 
 /// Every scenario after those that its conditions, gates and guards name. Cycles are reported.
-pub fn scenarios(report: &mut Report, document: &Table, scenarios: &[Scenario]) -> Vec<ScenarioId> {
-    let needs: Vec<Vec<usize>> = scenarios.iter().map(needs).collect();
+pub fn scenarios(report: &mut Report, document: &Table, scenarios: &[Scenario], checks: &[Check]) -> Vec<ScenarioId> {
+    let names: HashMap<&str, usize> = scenarios.iter().enumerate().map(|(at, s)| (&*s.name, at)).collect();
+    // What a check of type SCENARIO looks at.
+    let behind: Vec<Option<usize>> = checks.iter().map(|check| names.get(scenario_of(check)?).copied()).collect();
+    let needs: Vec<Vec<usize>> = scenarios.iter().map(|scenario| needs(scenario, &behind)).collect();
     let mut state = vec![State::New; scenarios.len()];
     let mut order = Vec::with_capacity(scenarios.len());
     for root in 0..scenarios.len() {
@@ -52,15 +58,23 @@ enum State {
     Done,
 }
 
-/// The scenarios that one names, in its terms' order.
-fn needs(scenario: &Scenario) -> Vec<usize> {
+fn scenario_of(check: &Check) -> Option<&str> {
+    match &check.probe {
+        Probe::Derived { of: Derived::Scenario, term } => term.strip_prefix(Derived::Scenario.prefix()),
+        _ => None,
+    }
+}
+
+/// The scenarios that one names, itself or through a check, in its terms' order.
+fn needs(scenario: &Scenario, behind: &[Option<usize>]) -> Vec<usize> {
     let mut needed = Vec::new();
     let mut of_term = |term: &Term| {
-        if let Subject::Scenario(id) = term.subject
-            && !needed.contains(&id.index())
-        {
-            needed.push(id.index());
-        }
+        let found = match term.subject {
+            Subject::Scenario(id) => Some(id.index()),
+            Subject::Check(id) => behind.get(id.index()).copied().flatten(),
+            _ => None,
+        };
+        needed.extend(found.filter(|found| !needed.contains(found)));
     };
     for rules in &scenario.directions {
         rules.when.terms().for_each(&mut of_term);

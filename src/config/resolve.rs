@@ -99,7 +99,7 @@ pub fn resolve(report: &mut Report, document: &Table, files: &dyn Files) -> Mode
     let zones = zone::all(cx);
 
     vserver::addresses(cx, &vservers, &admin, &dns);
-    let scenario_order = super::order::scenarios(cx.report, cx.document, &scenarios);
+    let scenario_order = super::order::scenarios(cx.report, cx.document, &scenarios, &checks);
     let (services, groups) = (services.services, services.groups);
     let watched = std::mem::take(&mut cx.watched.terms);
     Model {

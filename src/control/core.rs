@@ -336,7 +336,7 @@ impl Core {
             return;
         }
         let heard = |view: &CheckView, probe: &Probe| {
-            view.last.is_some() || view.disabled || matches!(probe, Probe::Unavailable { .. })
+            view.last.is_some() || view.disabled || matches!(probe, Probe::Derived { .. } | Probe::Unavailable { .. })
         };
         let probed = self.engine.view().checks.iter().zip(&self.checks).all(|(v, c)| heard(v, &c.probe));
         if probed || now.tick >= self.started + STARTUP_WAIT {

@@ -150,7 +150,8 @@ impl CheckMachine {
         }
         let latency = verdict.latency;
         let detail = if late { too_late(&verdict.detail, latency) } else { verdict.detail.clone() };
-        self.view.last = Some(Sample { at: now, outcome, latency, detail, load: verdict.load });
+        let targets = verdict.targets.clone();
+        self.view.last = Some(Sample { at: now, outcome, latency, detail, load: verdict.load, targets });
         self.view.joining &= outcome == Outcome::Void;
         let notice = self.notice(schedule, outcome, latency);
         Observed { notice, ..self.settle(now, before) }

@@ -11,8 +11,9 @@ mod input;
 mod rows;
 mod settle;
 mod timers;
+mod together;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -27,6 +28,7 @@ use crate::model::id::{CheckId, DatacenterId, Name, ScenarioId, ServiceId, Vserv
 use crate::model::state::{Saved, SavedScenario, StateView};
 use crate::model::time::{Now, Tick, Wall};
 use timers::{Timer, WallTimer};
+use together::{Count, Crowd};
 
 #[derive(Clone, Debug, Default)]
 pub struct Engine {
@@ -46,6 +48,8 @@ pub struct Engine {
     timers: BTreeSet<(Tick, Timer)>,
     wall_timers: BTreeSet<(Wall, WallTimer)>,
     dirty: Dirty,
+    /// Checks that fail as one.
+    crowds: HashMap<Crowd, Count>,
     /// Rows that changed since the journal was last told.
     changed_rows: Vec<RowId>,
     /// What a start found on disk, until the first `Adopt`.
@@ -69,6 +73,11 @@ struct CheckRun {
     timer: Option<Tick>,
     service: Option<ServiceId>,
     signal: Option<(DatacenterId, Signal)>,
+    /// What a derived check looks at, and when it looks next.
+    watched: Option<WatchedId>,
+    look: Option<Tick>,
+    /// How it counts in its crowd: as one of it, and as one that fails.
+    counts: (bool, bool),
 }
 
 #[derive(Clone, Debug)]
@@ -77,6 +86,8 @@ struct ServiceRun {
     rows: Vec<RowId>,
     vservers: Vec<VserverId>,
     timer: Option<Wall>,
+    /// When it last went from UP to DOWN.
+    fell_at: Option<Tick>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -115,6 +126,7 @@ struct Dirty {
     /// By rank, so that each stands after those that it refers to.
     scenarios: BTreeSet<(u32, ScenarioId)>,
     watched: BTreeSet<WatchedId>,
+    crowds: BTreeSet<Crowd>,
 }
 
 // === impl Engine ===

@@ -19,6 +19,10 @@
 //! | LRTM off, and a probe skipped because traffic was seen | no probe is ever skipped |
 //! | exit statuses of a script (USER) | 0 passed, 126 and 127 void, everything else failed |
 //! | a forced state | replaces what the probes say, a monitor's drain included. Probes go on underneath, and `NONE` shows their truth of that moment. An administrator's disable and a name that does not resolve stand above it |
+//! | unknown behind a derived check (SCENARIO, DATACENTER, …) | the sample is void: the check stays as it was |
+//! | the latency of a check with several targets | when it was decided; the others are still waited for, so that each shows what it gave |
+//! | the first samples of many new checks | sixteen at a time, 1.6 ms apart |
+//! | failures that come together | told, never acted on ([`checks`](super::checks)) |
 //! | what a flap is (`flaps<3 in 30m`) | a change between up and down; leaving UNKNOWN is none |
 //! | a server whose name has never resolved | its enabled services are UNKNOWN. One that has resolved keeps its address, whatever DNS says or does not say afterwards |
 //! | `health_monitor = false` | always UP when enabled, TROFS while draining, never TROFS_DOWN |

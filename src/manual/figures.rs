@@ -82,3 +82,4 @@
 //! | `bascule_vserver_spilled_clients` | clients that spilled and are kept at the backup |
 //! | `bascule_ended_total`, `bascule_vserver_responses_total` | ends by who, phase and reason; answers by class |
 //! | `bascule_vserver_time_seconds`, `bascule_service_time_seconds` | times by part |
+//! | `bascule_check_time_seconds`, `bascule_probe_lateness_seconds`, `bascule_correlated_failure` | latencies of checks, how late probes begin, failures that come together: see [`checks`](super::checks) |

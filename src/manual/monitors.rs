@@ -1,7 +1,7 @@
 //! # Monitors and checks
 //!
 //! A monitor is a definition; bound to a service it becomes a check of its own (`SERVICE:MONITOR`), which takes samples and
-//! says up or down. `[check.NAME]` is the same for scenarios, with a target of its own. What a service is follows from
+//! says up or down. `[check.NAME]` is the same for scenarios, with targets of its own ([`checks`](super::checks)). What a service is follows from
 //! its monitors: see [`states`](super::states).
 //!
 //! ```toml
@@ -45,7 +45,7 @@
 //! | HTTP-ECV | `receive` is in the first 24 KiB of the body | `send` (`GET /`), `receive`, `response_codes`, `custom_headers`, `trofs_code`, `trofs_string` |
 //! | HTTP-INLINE | at least half of the answers that users got since the last sample had a status among `response_codes`; without users, as HTTP | as HTTP, and `action`: DOWN (default), LOG, NONE |
 //! | TCP-ECV | `receive` is in the first 24 KiB that come | `send`, `receive`, `trofs_string` |
-//! | UDP-ECV | `receive` is in the answer; without it: the port is not reported unreachable | `send`, `receive` |
+//! | UDP-ECV (checks: also UDP) | `receive` is in the answer; without it: the port is not reported unreachable | `send`, `receive` |
 //! | DNS, DNS-TCP | a record of the type comes, one of `ip_address` where given | `query`, `query_type` (A), `ip_address` |
 //! | FTP | greeting 220; with a login: 230 | `user_name`, `password` |
 //! | FTP-EXTENDED | and the file has a size | and `file_name` |
@@ -55,7 +55,7 @@
 //! | LDAP | the bind succeeds; with `base_dn`: an entry is found, with the `attribute` where given | `bind_dn`, `password`, `base_dn`, `filter` (`(objectClass=*)`), `attribute` |
 //! | RADIUS | the code of the answer is among `rad_codes` (2, Access-Accept) | `user_name`, `password`, `rad_key`, `rad_nas_ip`, `rad_codes` |
 //! | RADIUS_ACCOUNTING | a Start and a Stop are accounted for | `user_name`, `rad_key`, `rad_nas_ip` |
-//! | MYSQL | the greeting; with a login: that too; with a query: a row, its first value `sql_expect` where given | `user_name`, `password`, `database`, `sql_query`, `sql_expect` |
+//! | MYSQL | the greeting; with a login: that too; with a query: a row, its first value as `sql_expect` says (`<= 60`, `= 'YES'`, or the very text) where given | `user_name`, `password`, `database`, `sql_query`, `sql_expect` |
 //! | MYSQL-ECV | as MYSQL, with a query | as MYSQL |
 //! | ORACLE (checks alone) | a login; the query (`select 1 from dual` where none is given) gives a row, its first value `sql_expect` where given; see [`sql`](super::sql) | `user_name`, `password`, `database` (the service), `sql_query`, `sql_expect` |
 //! | POSTGRESQL | as MYSQL; without a login: the server answers the request for TLS | as MYSQL |

@@ -20,7 +20,7 @@
 //! | `dsn` | `HOST[:PORT]/DATABASE`; `tcps://` before it is TLS, verified against the system's roots. Ports: 1521, 5432, 3306. ORACLE takes whatever Oracle's clients take, also a whole `(DESCRIPTION=…)` |
 //! | `user`, `password` | the password from `env` or `file`, read for each statement |
 //! | `sql` | one statement; a second one behind a semicolon is the database's error |
-//! | `expect` | an operator (`=`, `!=`, `<>`, `<`, `<=`, `>`, `>=`) and a number or a text in single quotes |
+//! | `expect` (checks: `sql_expect`) | an operator (`=`, `!=`, `<>`, `<`, `<=`, `>`, `>=`) and a number or a text in single quotes |
 //! | `timeout` | of everything: connection, login, statement |
 //!
 //! ## What is compared

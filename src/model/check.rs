@@ -2,6 +2,8 @@
 //! service (one instance per service and monitor), and targets of data-centre access lists. Each is probed once per
 //! interval however many refer to it.
 
+mod monitor;
+
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,6 +11,8 @@ use std::time::Duration;
 use super::condition::Signal;
 use super::dialogue::{Dialogue, InlineAction, LoadQuery, Script};
 use super::id::{DatacenterId, MonitorId, Name, ServiceId};
+
+pub use monitor::{Monitor, MonitorKind};
 
 /// A check as it is probed and judged.
 #[derive(Clone, Debug, PartialEq)]
@@ -82,6 +86,11 @@ pub enum Probe {
     Load { target: Target, tls: Option<TlsProbe>, query: LoadQuery },
     /// A script of the operator's.
     User { target: Target, script: Script },
+    /// The same of several targets, at once; at least `quorum` must pass. None of them is `Several` or `Derived`.
+    Several { probes: Arc<[Probe]>, quorum: u32 },
+    /// Nothing is sent: the sample passes while `term`, one of the watched terms, is true, and is void while it is
+    /// unknown.
+    Derived { of: Derived, term: Name },
     /// A kind that this build cannot probe; the check stays unknown and says so in `last_error`.
     Unavailable { kind: Arc<str> },
 }
@@ -92,6 +101,17 @@ pub struct Target {
     pub host: Host,
     /// 0 for PING.
     pub port: u16,
+    /// The address of this machine that it leaves from; `None`: as the system chooses.
+    pub source: Option<IpAddr>,
+}
+
+/// What a derived check looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Derived {
+    Scenario,
+    Datacenter,
+    Vserver,
+    Service,
 }
 
 /// An address, or a name that is looked up (outside the hot paths). Every probe of a name looks it up anew.
@@ -168,66 +188,17 @@ pub enum DnsType {
     Ptr,
 }
 
-/// `[monitor.NAME]`: a definition; it becomes a [`Check`] for every service it is bound to. Built-in monitors
-/// (`tcp-default`, `ping-default`, …) stand in the same table with `builtin`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Monitor {
-    pub name: Name,
-    pub builtin: bool,
-    pub kind: MonitorKind,
-    pub schedule: Schedule,
-    /// NetScaler's `state`: a disabled monitor is bound and neither probes nor counts.
-    pub enabled: bool,
-    /// NetScaler's `secure`: the probe speaks TLS (TCP-based kinds).
-    pub tls: Option<TlsProbe>,
-    /// Probes go here instead of to the service's address and port.
-    pub dest_ip: Option<IpAddr>,
-    pub dest_port: Option<u16>,
-}
+// === impl Check ===
 
-#[derive(Clone, Debug, PartialEq)]
-pub enum MonitorKind {
-    Ping,
-    Tcp,
-    Http {
-        request: HttpRequest,
-        expect: HttpExpect,
-    },
-    TcpEcv {
-        send: Vec<u8>,
-        receive: Vec<u8>,
-        trofs: Option<Vec<u8>>,
-    },
-    HttpEcv {
-        request: HttpRequest,
-        expect: HttpExpect,
-    },
-    UdpEcv {
-        send: Vec<u8>,
-        receive: Vec<u8>,
-    },
-    Dns {
-        tcp: bool,
-        query: String,
-        qtype: DnsType,
-        expect: Vec<IpAddr>,
-    },
-    Http2 {
-        request: HttpRequest,
-        expect: HttpExpect,
-    },
-    HttpInline {
-        request: HttpRequest,
-        expect: HttpExpect,
-        action: InlineAction,
-    },
-    Dialogue(Dialogue),
-    Load(LoadQuery),
-    User(Script),
-    /// Known to NetScaler and not in this build: accepted, stored, shown; its state is unknown.
-    Unavailable {
-        kind: Arc<str>,
-    },
+impl Check {
+    /// The type as REST shows it and the configuration says it.
+    pub fn word(&self) -> &str {
+        match (&self.origin, self.probe.word()) {
+            // `-ECV` is NetScaler's, of monitors.
+            (Origin::User, "UDP-ECV") => "UDP",
+            (_, word) => word,
+        }
+    }
 }
 
 // === impl Schedule ===
@@ -251,30 +222,6 @@ impl Default for Schedule {
     }
 }
 
-// === impl MonitorKind ===
-
-impl MonitorKind {
-    /// NetScaler's word: `HTTP`, `TCP-ECV`, …
-    pub fn word(&self) -> &str {
-        match self {
-            MonitorKind::Ping => "PING",
-            MonitorKind::Tcp => "TCP",
-            MonitorKind::Http { .. } => "HTTP",
-            MonitorKind::TcpEcv { .. } => "TCP-ECV",
-            MonitorKind::HttpEcv { .. } => "HTTP-ECV",
-            MonitorKind::UdpEcv { .. } => "UDP-ECV",
-            MonitorKind::Dns { tcp: false, .. } => "DNS",
-            MonitorKind::Dns { tcp: true, .. } => "DNS-TCP",
-            MonitorKind::Http2 { .. } => "HTTP2",
-            MonitorKind::HttpInline { .. } => "HTTP-INLINE",
-            MonitorKind::Dialogue(dialogue) => dialogue.word(),
-            MonitorKind::Load(_) => "LOAD",
-            MonitorKind::User(_) => "USER",
-            MonitorKind::Unavailable { kind } => kind,
-        }
-    }
-}
-
 // === impl Probe ===
 
 impl Probe {
@@ -294,10 +241,13 @@ impl Probe {
             Probe::User { .. } => "USER",
             Probe::TcpEcv { .. } => "TCP-ECV",
             Probe::UdpEcv { .. } => "UDP-ECV",
+            Probe::Several { probes, .. } => probes.first().map_or("", Probe::word),
+            Probe::Derived { of, .. } => of.word(),
             Probe::Unavailable { kind } => kind,
         }
     }
 
+    /// Where it goes; `None`: to several places, or nowhere.
     pub fn target(&self) -> Option<&Target> {
         match self {
             Probe::Tcp { target }
@@ -311,7 +261,71 @@ impl Probe {
             | Probe::Dialogue { target, .. }
             | Probe::Load { target, .. }
             | Probe::User { target, .. } => Some(target),
-            Probe::Unavailable { .. } => None,
+            Probe::Several { .. } | Probe::Derived { .. } | Probe::Unavailable { .. } => None,
+        }
+    }
+
+    /// What is asked: itself, or each of several.
+    pub fn parts(&self) -> &[Probe] {
+        match self {
+            Probe::Several { probes, .. } => probes,
+            one => std::slice::from_ref(one),
+        }
+    }
+
+    /// Where it looks, in words: its targets, or the term that it is derived from.
+    pub fn place(&self) -> Option<String> {
+        match self {
+            Probe::Derived { term, .. } => Some(term.to_string()),
+            _ => {
+                let targets: Vec<String> =
+                    self.parts().iter().filter_map(Probe::target).map(Target::to_string).collect();
+                (!targets.is_empty()).then(|| targets.join(", "))
+            }
+        }
+    }
+
+    /// Sets where it goes, and where it leaves from.
+    pub fn set_target(&mut self, new: Target) {
+        match self {
+            Probe::Tcp { target }
+            | Probe::Http { target, .. }
+            | Probe::Ping { target }
+            | Probe::Dns { target, .. }
+            | Probe::TcpEcv { target, .. }
+            | Probe::UdpEcv { target, .. }
+            | Probe::Http2 { target, .. }
+            | Probe::HttpInline { target, .. }
+            | Probe::Dialogue { target, .. }
+            | Probe::Load { target, .. }
+            | Probe::User { target, .. } => *target = new,
+            Probe::Several { .. } | Probe::Derived { .. } | Probe::Unavailable { .. } => {}
+        }
+    }
+}
+
+// === impl Derived ===
+
+impl Derived {
+    pub const ALL: [Derived; 4] = [Derived::Scenario, Derived::Datacenter, Derived::Vserver, Derived::Service];
+
+    /// The type of the check.
+    pub fn word(self) -> &'static str {
+        match self {
+            Derived::Scenario => "SCENARIO",
+            Derived::Datacenter => "DATACENTER",
+            Derived::Vserver => "VSERVER",
+            Derived::Service => "SERVICE",
+        }
+    }
+
+    /// What the terms of this kind begin with.
+    pub fn prefix(self) -> &'static str {
+        match self {
+            Derived::Scenario => "sc:",
+            Derived::Datacenter => "dc:",
+            Derived::Vserver => "vs:",
+            Derived::Service => "svc:",
         }
     }
 }
@@ -320,7 +334,12 @@ impl Probe {
 
 impl Target {
     pub fn new(address: SocketAddr) -> Target {
-        Target { host: Host::Ip(address.ip()), port: address.port() }
+        Target::at(Host::Ip(address.ip()), address.port())
+    }
+
+    /// From whichever address the system chooses.
+    pub fn at(host: Host, port: u16) -> Target {
+        Target { host, port, source: None }
     }
 }
 

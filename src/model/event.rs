@@ -1,6 +1,7 @@
 //! What comes into the engine and what it reports: verdicts, observations, acts of people, and records of what happened.
 
 mod transition;
+mod verdict;
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,29 +15,7 @@ use super::scenario::{Direction, Mode};
 use super::time::Wall;
 
 pub use transition::{Cause, GuardOutcome, Transition, TransitionGroup, TransitionTrigger};
-
-/// The result of one probe.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Verdict {
-    pub outcome: Outcome,
-    /// From the start of the attempt to the answer; of a failure: until it failed.
-    pub latency: Duration,
-    /// In words, for `last_error` and `show`: `200 OK`, `connection refused by 127.0.0.1:8001`.
-    pub detail: Arc<str>,
-    /// Only of LOAD monitors: how busy the server says it is, for the method CUSTOMLOAD.
-    pub load: Option<u32>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Outcome {
-    Pass,
-    /// Answered, and asks to be drained (NetScaler's `trofsCode`, `trofsString`); counts as passed.
-    Trofs,
-    Fail,
-    /// No evidence either way: taken too late, no permission, name does not resolve. Changes nothing but `last_error`;
-    /// where `lost` a check that never had a sample stays unknown.
-    Void,
-}
+pub use verdict::{Outcome, TargetResult, Verdict};
 
 /// What made passive health eject a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -294,18 +273,6 @@ impl Act {
 /// `admin:<user>` of an actor, however they came in.
 pub fn admin_cause(actor: &Name) -> Name {
     if actor.starts_with("admin:") { Name::clone(actor) } else { format!("admin:{actor}").into() }
-}
-
-// === impl Verdict ===
-
-impl Verdict {
-    pub fn new(outcome: Outcome, latency: Duration, detail: impl Into<Arc<str>>) -> Verdict {
-        Verdict { outcome, latency, detail: detail.into(), load: None }
-    }
-
-    pub fn with_load(self, load: Option<u32>) -> Verdict {
-        Verdict { load, ..self }
-    }
 }
 
 #[cfg(test)]

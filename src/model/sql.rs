@@ -6,7 +6,7 @@ mod expectation;
 mod text;
 
 pub use dsn::Dsn;
-pub use expectation::Expectation;
+pub use expectation::{Expectation, is_comparison};
 pub use text::{Text, names, only_reads};
 
 /// Values that a trigger's statement may name, as `:scenario`.

@@ -1,16 +1,18 @@
 //! The state of everything, as the engine derives it: what management reads and what the snapshot is built from.
 //! Nothing here is decided; each word is computed from inputs that are kept apart (admin intent, probe, drain).
 
+mod history;
 mod overrides;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use history::{History, PastSample, Percentiles, RECENT_MAX};
 pub use overrides::{Override, OverrideKey, OverrideValue, Slot};
 
 use super::condition::Truth;
-use super::event::{Outcome, Transition};
+use super::event::{Outcome, TargetResult, Transition};
 use super::id::{Name, VserverId};
 use super::scenario::{Direction, Mode};
 use super::time::{Now, Tick, Wall};
@@ -21,6 +23,8 @@ pub struct StateView {
     /// Grows with every change that the data plane or an operator could see.
     pub generation: u64,
     pub checks: Vec<CheckView>,
+    /// What each check gave lately; shared with whoever still looks at an earlier state.
+    pub histories: Vec<Arc<History>>,
     pub services: Vec<ServiceView>,
     pub vservers: Vec<VserverView>,
     pub scenarios: Vec<ScenarioView>,
@@ -32,6 +36,27 @@ pub struct StateView {
     pub watched: Vec<Truth>,
     /// What people did, durable.
     pub overrides: BTreeMap<OverrideKey, Override>,
+    /// Failures that came together, in the order in which they did.
+    pub correlated: Vec<Correlated>,
+}
+
+/// What fails everywhere at once: `correlated_failure`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Correlated {
+    pub kind: CorrelatedKind,
+    /// Of a monitor, a check, a vserver; of an access list `DATACENTER.SIGNAL`.
+    pub name: Name,
+    pub since: Wall,
+    /// Begins with `correlated_failure`.
+    pub text: Name,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum CorrelatedKind {
+    Monitor,
+    AccessList,
+    Check,
+    Vserver,
 }
 
 /// States of a service (NetScaler facts §1.2).
@@ -88,6 +113,8 @@ pub struct Sample {
     pub detail: Arc<str>,
     /// Of LOAD monitors.
     pub load: Option<u32>,
+    /// Of checks with several targets, in their order.
+    pub targets: Option<Arc<[TargetResult]>>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -243,6 +270,19 @@ pub struct SavedScenario {
 pub struct Saved {
     pub scenarios: Vec<SavedScenario>,
     pub overrides: BTreeMap<OverrideKey, Override>,
+}
+
+// === impl CorrelatedKind ===
+
+impl CorrelatedKind {
+    pub fn word(self) -> &'static str {
+        match self {
+            CorrelatedKind::Monitor => "monitor",
+            CorrelatedKind::AccessList => "datacenter",
+            CorrelatedKind::Check => "check",
+            CorrelatedKind::Vserver => "vserver",
+        }
+    }
 }
 
 // === impl ServiceState ===

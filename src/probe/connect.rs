@@ -1,12 +1,12 @@
 //! A new TCP connection, and TLS on it where asked.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 use tokio_rustls::client::TlsStream;
 
 use super::{Deadline, Miss, tls};
@@ -19,14 +19,19 @@ pub(super) enum Connection {
 }
 
 /// Connects to the first of `addresses` that accepts. Each gets an equal share of the time that is left, so that a name
-/// with a dead IPv6 address does not hide a living IPv4 one.
-pub(super) async fn tcp(addresses: &[SocketAddr], deadline: Deadline) -> Result<(TcpStream, SocketAddr), Miss> {
+/// with a dead IPv6 address does not hide a living IPv4 one. With a `source` it leaves from there.
+pub(super) async fn tcp(
+    addresses: &[SocketAddr],
+    source: Option<IpAddr>,
+    deadline: Deadline,
+) -> Result<(TcpStream, SocketAddr), Miss> {
     let mut last = Miss::Fail("no address to connect to".to_owned());
     for (i, &address) in addresses.iter().enumerate() {
         let left = deadline.at.saturating_duration_since(tokio::time::Instant::now());
         let share = left / u32::try_from(addresses.len() - i).unwrap_or(u32::MAX);
         let what = || format!("connection to {address}");
-        last = match tokio::time::timeout(share, TcpStream::connect(address)).await {
+        let socket = socket(address, source)?;
+        last = match tokio::time::timeout(share, socket.connect(address)).await {
             Err(_) => deadline.passed(&format!("a TCP connection to {address}")),
             Ok(Err(error)) => Miss::from_io(&error, &what()),
             Ok(Ok(stream)) if is_connected_to_itself(&stream) => {
@@ -39,6 +44,26 @@ pub(super) async fn tcp(addresses: &[SocketAddr], deadline: Deadline) -> Result<
         };
     }
     Err(last)
+}
+
+/// A socket for a connection to `address`.
+fn socket(address: SocketAddr, source: Option<IpAddr>) -> Result<TcpSocket, Miss> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() };
+    let socket = socket.map_err(|error| Miss::from_io(&error, &format!("connection to {address}")))?;
+    if let Some(source) = source {
+        socket.bind(SocketAddr::new(source, 0)).map_err(|error| not_from(source, &error))?;
+    }
+    Ok(socket)
+}
+
+/// What it means that a socket cannot leave from `source`: nothing about the peer.
+pub(super) fn not_from(source: IpAddr, error: &io::Error) -> Miss {
+    match error.kind() {
+        io::ErrorKind::AddrNotAvailable => {
+            Miss::Void(format!("the source address {source} is not one of this machine"))
+        }
+        _ => Miss::Void(format!("nothing can be sent from {source}: {error}")),
+    }
 }
 
 /// Connects, and speaks TLS where `tls` says so.
@@ -59,7 +84,7 @@ pub(super) async fn open_for(
     alpn: &[&[u8]],
     deadline: Deadline,
 ) -> Result<(Connection, SocketAddr), Miss> {
-    let (stream, address) = tcp(addresses, deadline).await?;
+    let (stream, address) = tcp(addresses, target.source, deadline).await?;
     match tls {
         None => Ok((Connection::Plain(stream), address)),
         Some(tls) => {

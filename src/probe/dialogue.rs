@@ -1,6 +1,7 @@
 //! Application protocols, each spoken as its client: as little as shows that the server works, and a farewell where the
 //! protocol has one, so that no server logs a broken session for every sample.
 
+mod expected;
 mod ldap;
 mod lines;
 mod mqtt;
@@ -53,11 +54,11 @@ pub(super) async fn probe(peer: Peer<'_>, dialogue: &Dialogue) -> Found {
         Dialogue::Radius { login, secret, nas_ip, codes } => {
             let secret = peer.around.secret(secret).await?;
             let login = peer.login(login).await?;
-            radius::access(peer.addresses[0], &login, &secret, *nas_ip, codes, peer.deadline).await
+            radius::access(peer, &login, &secret, *nas_ip, codes).await
         }
         Dialogue::RadiusAccounting { user, secret, nas_ip } => {
             let secret = peer.around.secret(secret).await?;
-            radius::accounting(peer.addresses[0], user.as_deref(), &secret, *nas_ip, peer.deadline).await
+            radius::accounting(peer, user.as_deref(), &secret, *nas_ip).await
         }
         Dialogue::Mysql { login, database, query } => {
             let login = peer.credentials(login.as_ref()).await?;
@@ -69,8 +70,11 @@ pub(super) async fn probe(peer: Peer<'_>, dialogue: &Dialogue) -> Found {
         }
         Dialogue::Oracle { login, database, query } => {
             let said = sql::check(&peer, login, database, query.as_ref().map(|query| &*query.sql)).await?;
-            mysql::judge(said.as_deref().map(str::as_bytes), query.as_ref().and_then(|query| query.expect.as_deref()))
-                .map(|said| Answer::pass(format!("{} {said}", peer.addresses[0])))
+            expected::judge(
+                said.as_deref().map(str::as_bytes),
+                query.as_ref().and_then(|query| query.expect.as_deref()),
+            )
+            .map(|said| Answer::pass(format!("{} {said}", peer.addresses[0])))
         }
         Dialogue::Redis { login } => {
             let login = peer.credentials(login.as_ref()).await?;
@@ -98,7 +102,7 @@ impl Peer<'_> {
 
     /// A new connection, plain at first whatever is asked for.
     pub(super) async fn plain(&self) -> Result<Wire, Miss> {
-        let (stream, address) = connect::tcp(self.addresses, self.deadline).await?;
+        let (stream, address) = connect::tcp(self.addresses, self.target.source, self.deadline).await?;
         Ok(Wire::new(Connection::Plain(stream), address, self.deadline))
     }
 

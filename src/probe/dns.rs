@@ -27,8 +27,9 @@ enum Reply {
     Fail(String),
 }
 
+/// `to`: the addresses, and where it leaves from.
 pub(super) async fn probe(
-    addresses: &[SocketAddr],
+    to: (&[SocketAddr], Option<IpAddr>),
     tcp: bool,
     query: &str,
     qtype: DnsType,
@@ -39,13 +40,13 @@ pub(super) async fn probe(
     let bytes = asked.to_vec().map_err(|error| Miss::Fail(format!("the query cannot be written: {error}")))?;
     let about = format!("about {query} {}", word(qtype));
     match tcp {
-        true => over_tcp(addresses, &bytes, &about, |answer| judge(answer, &asked, expect), deadline).await,
-        false => over_udp(addresses[0], &bytes, &about, |answer| judge(answer, &asked, expect), deadline).await,
+        true => over_tcp(to, &bytes, &about, |answer| judge(answer, &asked, expect), deadline).await,
+        false => over_udp((to.0[0], to.1), &bytes, &about, |answer| judge(answer, &asked, expect), deadline).await,
     }
 }
 
 async fn over_udp(
-    address: SocketAddr,
+    (address, source): (SocketAddr, Option<IpAddr>),
     query: &[u8],
     about: &str,
     judge: impl Fn(&[u8]) -> Reply,
@@ -55,7 +56,7 @@ async fn over_udp(
         std::io::ErrorKind::ConnectionRefused => Miss::Fail(format!("{address}: port unreachable")),
         _ => Miss::from_io(&error, &format!("DNS query to {address}")),
     };
-    let socket = udp::connected(address).await.map_err(failed)?;
+    let socket = udp::connected(address, source, failed).await?;
     socket.send(query).await.map_err(failed)?;
     let mut datagram = [0; ANSWER_MAX];
     let mut strays = 0_u32;
@@ -75,13 +76,13 @@ async fn over_udp(
 
 /// Messages with their length before them (RFC 1035 §4.2.2). On a connection of our own nothing else can be due.
 async fn over_tcp(
-    addresses: &[SocketAddr],
+    (addresses, source): (&[SocketAddr], Option<IpAddr>),
     query: &[u8],
     about: &str,
     judge: impl Fn(&[u8]) -> Reply,
     deadline: Deadline,
 ) -> Found {
-    let (stream, address) = connect::tcp(addresses, deadline).await?;
+    let (stream, address) = connect::tcp(addresses, source, deadline).await?;
     let mut wire = Wire::new(connect::Connection::Plain(stream), address, deadline);
     // A query is at most a name and twenty bytes.
     let mut message = (query.len() as u16).to_be_bytes().to_vec();

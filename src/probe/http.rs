@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn a_line_break_cannot_smuggle_a_second_request() {
-        let target = Target { host: Host::Name("a.example".into()), port: 80 };
+        let target = Target::at(Host::Name("a.example".into()), 80);
         for request in [
             get("/ HTTP/1.1\r\nX: y"),
             HttpRequest { method: "GET\r\n".into(), ..get("/") },

@@ -10,7 +10,7 @@ use std::net::{IpAddr, SocketAddr};
 use socket2::{Domain, Protocol, Socket, Type};
 use tokio::net::UdpSocket;
 
-use super::{Answer, Deadline, Found, Miss, random};
+use super::{Answer, Deadline, Found, Miss, connect, random};
 
 const NONCE_BYTES: usize = 16;
 const HEADER_BYTES: usize = 8;
@@ -23,9 +23,9 @@ struct Wire {
     has_ip_header: bool,
 }
 
-pub(super) async fn probe(address: IpAddr, deadline: Deadline) -> Found {
+pub(super) async fn probe(address: IpAddr, source: Option<IpAddr>, deadline: Deadline) -> Found {
     let failed = |error: io::Error| Miss::from_io(&error, &format!("ping of {address}"));
-    let (socket, wire) = open(address)?;
+    let (socket, wire) = open(address, source)?;
     // The kernel puts its own identifier into requests of datagram sockets; the nonce is what tells replies apart.
     let [id_high, id_low, sequence_high, sequence_low] = random();
     let nonce: [u8; NONCE_BYTES] = random();
@@ -41,8 +41,8 @@ pub(super) async fn probe(address: IpAddr, deadline: Deadline) -> Found {
     }
 }
 
-/// A socket connected to `address`. Void without the permission for one.
-fn open(address: IpAddr) -> Result<(UdpSocket, Wire), Miss> {
+/// A socket connected to `address`, leaving from `source`. Void without the permission for one.
+fn open(address: IpAddr, source: Option<IpAddr>) -> Result<(UdpSocket, Wire), Miss> {
     let (domain, protocol, request, reply) = match address {
         IpAddr::V4(_) => (Domain::IPV4, Protocol::ICMPV4, 8, 0),
         IpAddr::V6(_) => (Domain::IPV6, Protocol::ICMPV6, 128, 129),
@@ -60,6 +60,9 @@ fn open(address: IpAddr) -> Result<(UdpSocket, Wire), Miss> {
             Err(error) => return Err(Miss::from_io(&error, &format!("ping of {address}"))),
         },
     };
+    if let Some(source) = source {
+        socket.bind(&SocketAddr::new(source, 0).into()).map_err(|error| connect::not_from(source, &error))?;
+    }
     let connect = || {
         socket.set_nonblocking(true)?;
         socket.connect(&SocketAddr::new(address, 0).into())?;

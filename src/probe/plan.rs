@@ -67,8 +67,8 @@ struct Place<A> {
 struct UnderWay<A> {
     serial: u64,
     check: Arc<Check>,
-    /// Counts against the limit: it probes, it does not only report.
-    probes: bool,
+    /// Counts so much against the limit: as many as it has targets while it probes, nothing once it only reports.
+    weight: usize,
     abort: Option<A>,
 }
 
@@ -114,7 +114,7 @@ impl<A> Plan<A> {
             self.queue.remove(&(job.due, serial, name.clone()));
         }
         let attempt = place.under_way?;
-        self.under_way -= usize::from(attempt.probes);
+        self.under_way -= attempt.weight;
         attempt.abort
     }
 
@@ -140,9 +140,10 @@ impl<A> Plan<A> {
         let (due, _, name) = self.queue.pop_first()?;
         let place = self.places.get_mut(&name)?;
         let (job, serial) = place.waiting.take()?;
-        self.under_way += usize::from(!is_void);
         let Job { check, traffic, address, .. } = job;
-        place.under_way = Some(UnderWay { serial, check: check.clone(), probes: !is_void, abort: None });
+        let weight = if is_void { 0 } else { check.probe.parts().len() };
+        self.under_way += weight;
+        place.under_way = Some(UnderWay { serial, check: check.clone(), weight, abort: None });
         let attempt = Attempt { serial, check, traffic, address, due };
         Some(if is_void { Start::Void(attempt) } else { Start::Probe(attempt) })
     }
@@ -168,9 +169,8 @@ impl<A> Plan<A> {
     pub(super) fn probed(&mut self, name: &Name, serial: u64) {
         if let Some(attempt) = self.places.get_mut(name).and_then(|place| place.under_way.as_mut())
             && attempt.serial == serial
-            && std::mem::take(&mut attempt.probes)
         {
-            self.under_way -= 1;
+            self.under_way -= std::mem::take(&mut attempt.weight);
         }
     }
 

@@ -20,15 +20,28 @@ pub(super) async fn lookup(target: &Target, monitor: bool, deadline: Deadline) -
         false => Miss::Fail(format!("the name {name} does not resolve: {why}")),
     };
     let lookup = tokio::net::lookup_host((&**name, target.port));
-    let mut found: Vec<SocketAddr> = match tokio::time::timeout_at(deadline.at, lookup).await {
+    let found: Vec<SocketAddr> = match tokio::time::timeout_at(deadline.at, lookup).await {
         Err(_) => return Err(unresolved(format!("no answer within {} ms", deadline.timeout.as_millis()))),
         Ok(Err(error)) => return Err(unresolved(error.to_string())),
         Ok(Ok(found)) => found.collect(),
     };
+    let mut found = within_reach(found, target.source)
+        .map_err(|source| Miss::Fail(format!("{name} has no address of the family of its source {source}")))?;
     found.dedup();
     found.truncate(ADDRESSES_MAX);
     if found.is_empty() {
         return Err(unresolved("it has no address".to_owned()));
+    }
+    Ok(found)
+}
+
+/// Those that `source` can reach: addresses of its family. Errors: there is none left.
+fn within_reach(mut found: Vec<SocketAddr>, source: Option<IpAddr>) -> Result<Vec<SocketAddr>, IpAddr> {
+    if let Some(source) = source.filter(|_| !found.is_empty()) {
+        found.retain(|address| address.is_ipv4() == source.is_ipv4());
+        if found.is_empty() {
+            return Err(source);
+        }
     }
     Ok(found)
 }

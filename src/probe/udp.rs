@@ -10,17 +10,23 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use tokio::net::UdpSocket;
 
-use super::{Answer, Deadline, Found, Miss, contains, quoted};
+use super::{Answer, Deadline, Found, Miss, connect, contains, quoted};
 
 /// Largest datagram looked at. Bytes.
 const DATAGRAM_MAX: usize = 24 * 1024;
 
-pub(super) async fn probe(address: SocketAddr, send: &[u8], receive: &[u8], deadline: Deadline) -> Found {
+pub(super) async fn probe(
+    address: SocketAddr,
+    source: Option<IpAddr>,
+    send: &[u8],
+    receive: &[u8],
+    deadline: Deadline,
+) -> Found {
     let failed = |error: io::Error| match error.kind() {
         io::ErrorKind::ConnectionRefused => Miss::Fail(format!("{address}: port unreachable")),
         _ => Miss::from_io(&error, &format!("UDP to {address}")),
     };
-    let socket = connected(address).await.map_err(failed)?;
+    let socket = connected(address, source, failed).await?;
     socket.send(send).await.map_err(failed)?;
     let mut datagram = vec![0; DATAGRAM_MAX];
     match tokio::time::timeout_at(deadline.at, socket.recv(&mut datagram)).await {
@@ -37,13 +43,21 @@ pub(super) async fn probe(address: SocketAddr, send: &[u8], receive: &[u8], dead
     }
 }
 
-/// A new socket that hears `address` alone.
-pub(super) async fn connected(address: SocketAddr) -> io::Result<UdpSocket> {
+/// A new socket that hears `address` alone, and leaves from `source`. `failed`: what an error of it means.
+pub(super) async fn connected(
+    address: SocketAddr,
+    source: Option<IpAddr>,
+    failed: impl Fn(io::Error) -> Miss,
+) -> Result<UdpSocket, Miss> {
     let any = match address {
         SocketAddr::V4(_) => IpAddr::from(Ipv4Addr::UNSPECIFIED),
         SocketAddr::V6(_) => IpAddr::from(Ipv6Addr::UNSPECIFIED),
     };
-    let socket = UdpSocket::bind((any, 0)).await?;
-    socket.connect(address).await?;
+    let bound = UdpSocket::bind((source.unwrap_or(any), 0)).await;
+    let socket = bound.map_err(|error| match source {
+        Some(source) => connect::not_from(source, &error),
+        None => failed(error),
+    })?;
+    socket.connect(address).await.map_err(failed)?;
     Ok(socket)
 }

@@ -86,6 +86,7 @@ pub(super) async fn probe(
         .env("BASCULE_ADDRESS", address.ip().to_string())
         .env("BASCULE_PORT", address.port().to_string())
         .env("BASCULE_TIMEOUT_MS", left.as_millis().to_string())
+        .envs(target.source.map(|source| ("BASCULE_SOURCE", source.to_string())))
         .current_dir(program.parent().unwrap_or(Path::new("/")))
         .stdin(Stdio::null())
         .stdout(Stdio::piped())

@@ -25,6 +25,8 @@ mod h2;
 mod http;
 #[path = "probe/load.rs"]
 mod load;
+#[path = "probe/places.rs"]
+mod places;
 #[path = "probe/real.rs"]
 mod real;
 #[path = "probe/runner.rs"]

@@ -96,8 +96,8 @@ dto! {
     pub struct ProblemDto {
         /// `error`, `warning` or `info`.
         pub severity: String,
-        /// `service`, `vserver`, `scenario`, `trigger`, `certificate`, `datacenter_pair`, `rrset`, … `name` (of a server) or
-        /// `appliance`.
+        /// `service`, `vserver`, `scenario`, `check`, `monitor`, `datacenter`, `trigger`, `certificate`, `datacenter_pair`,
+        /// `rrset`, … `name` (of a server) or `appliance`.
         pub kind: String,
         /// Name of the object.
         pub object: String,

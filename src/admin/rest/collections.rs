@@ -10,8 +10,8 @@ use serde::Serialize;
 use super::super::App;
 use super::super::body::{Field, FieldKind, Params, field};
 use super::super::dto::{
-    CertificateDto, CheckDto, DatacenterDto, Items, LbMonitorDto, QueryDto, RuleDto, ScenarioDto, Schema, ServerDto,
-    ServiceDto, ServiceGroupDto, StatusDto, SwitchDto, TriggerDto, VserverDto, ZoneDto,
+    CertificateDto, CheckDto, CheckHistoryDto, DatacenterDto, Items, LbMonitorDto, QueryDto, RuleDto, ScenarioDto,
+    Schema, ServerDto, ServiceDto, ServiceGroupDto, StatusDto, SwitchDto, TriggerDto, VserverDto, ZoneDto,
 };
 use super::super::problem::Problem;
 use super::super::route::{Route, Segments};
@@ -89,6 +89,8 @@ pub(crate) fn routes() -> Vec<Route> {
         names: names!(checks),
         show: |world, range| range.map(|at| CheckDto::of(world, CheckId::from_index(at))).collect(),
     }));
+    let last = "The last samples of a check, oldest first, and the percentiles of its latency";
+    routes.push(Route::get("/api/v1/checks/{name}/history", last, history).answers::<CheckHistoryDto>());
     routes.extend(collection(Collection {
         path: "monitors",
         noun: "monitor",
@@ -136,6 +138,15 @@ pub(crate) fn routes() -> Vec<Route> {
 
 async fn status(State(app): State<App>) -> Result<Json<StatusDto>, Problem> {
     app.study(StatusDto::of).await.map(Json)
+}
+
+async fn history(State(app): State<App>, segments: Segments) -> Result<Json<CheckHistoryDto>, Problem> {
+    let found = app.read(move |world| match world.model.check_id(segments.first()) {
+        Some(id) => Ok(CheckHistoryDto::of(world, id)),
+        None => Err((Arc::clone(world.model), segments)),
+    });
+    let names: fn(&Model) -> Vec<&str> = names!(checks);
+    found.await?.map(Json).map_err(|(model, asked)| Problem::unknown_object("check", asked.first(), names(&model)))
 }
 
 /// The two routes of a kind: all of it, and one by name.

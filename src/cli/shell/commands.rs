@@ -129,6 +129,7 @@ pub(super) const COMMANDS: &[Command] = &[
     stat(&["stat", "cs", "vserver"], "stat cs vserver [<name>]", View::CsVserver),
     stat(&["stat", "vserver"], "stat vserver [<name>]", View::Vserver),
     stat(&["stat", "rule"], "stat rule [<name>]", View::Rule),
+    stat(&["stat", "check"], "stat check [<name>]", View::Check),
     plain(&["stat", "ns"], "stat ns", |_| Ok(Request::Appliance)),
     Command {
         words: &["disable", "service"],

@@ -136,6 +136,13 @@ async fn shown(client: &Client, view: View, name: Option<&str>, statistics: bool
         let text = items(&json)?.iter().map(show::statistics_of_one).collect();
         return Ok(Answer { text, json, warnings: Vec::new() });
     }
+    if let (true, Some(name), View::Check) = (statistics, name, view) {
+        let json = client.call(Method::GET, &format!("/api/v1/checks/{}/history", path_segment(name)), None).await?;
+        let text = serde_json::from_value(json.clone()).map(|history| show::check_history(&history));
+        let text =
+            text.map_err(|error| Refused::Ours(format!("the appliance answers as another version would: {error}")))?;
+        return Ok(Answer { text, json, warnings: Vec::new() });
+    }
     let path = match name {
         None => format!("/api/v1/{}", view.collection()),
         Some(name) => format!("/api/v1/{}/{}", view.collection(), path_segment(name)),
@@ -157,7 +164,8 @@ async fn shown(client: &Client, view: View, name: Option<&str>, statistics: bool
         }
         (View::Scenario, _) => show::list(&items::<ScenarioDto>(&json)?, whole, |s| show::scenario(s, &now, whole)),
         (View::Monitor, _) => show::list(&items::<LbMonitorDto>(&json)?, whole, |m| show::lb_monitor(m, whole)),
-        (View::Check, _) => show::list(&items::<CheckDto>(&json)?, whole, |c| show::check(c, &now)),
+        (View::Check, true) => show::check_statistics(&items(&json)?),
+        (View::Check, false) => show::list(&items::<CheckDto>(&json)?, whole, |c| show::check(c, &now)),
         (View::Switch, _) => show::list(&items::<SwitchDto>(&json)?, whole, show::switch),
         (View::Datacenter, _) => show::list(&items::<DatacenterDto>(&json)?, whole, |d| show::datacenter(d, whole)),
         (View::Rule, true) => show::rule_statistics(&items(&json)?),

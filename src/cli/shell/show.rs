@@ -2,6 +2,7 @@
 
 mod alerts;
 mod certificate;
+mod check;
 mod group;
 mod gtm;
 mod monitor;
@@ -19,15 +20,16 @@ use monitor::monitor_lines;
 
 pub(super) use alerts::alert;
 pub(super) use certificate::certificate;
+pub(super) use check::{check, check_history};
 pub(super) use group::group;
-pub(super) use gtm::{check, datacenter, scenario, switch, zone};
+pub(super) use gtm::{datacenter, scenario, switch, zone};
 pub(super) use monitor::lb_monitor;
 pub(super) use ns::ns_statistics;
 pub(super) use outbox::{delivery, query, trigger};
 pub(super) use rule::{rule, rule_statistics};
 pub(super) use statistics::{
-    connections, group_statistics, persistence, server_statistics, service_statistics, statistics_of_one,
-    vserver_statistics,
+    check_statistics, connections, group_statistics, persistence, server_statistics, service_statistics,
+    statistics_of_one, vserver_statistics,
 };
 pub(super) use status::status;
 

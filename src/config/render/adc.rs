@@ -131,7 +131,7 @@ fn endpoint(model: &Model, service: &Service) -> Vec<(&'static str, Value)> {
         Some(server) => {
             vec![("server", Value::str(&model.servers[server.index()].name)), ("port", Value::Int(service.port.into()))]
         }
-        None => vec![("address", Value::show(Target { host: service.host.clone(), port: service.port }))],
+        None => vec![("address", Value::show(Target::at(service.host.clone(), service.port)))],
     }
 }
 
@@ -208,7 +208,7 @@ fn auto_scale(out: &mut Text, model: &Model, group: &str, auto: &AutoScale) {
             }
             None => {
                 let host = Host::Name(source.question.name.clone());
-                out.key("address", Value::show(Target { host, port: source.port.unwrap_or(0) }));
+                out.key("address", Value::show(Target::at(host, source.port.unwrap_or(0))));
             }
         }
         if source.port.is_some() {

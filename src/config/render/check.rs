@@ -3,7 +3,7 @@
 use super::text::{Text, Value};
 use crate::model::Model;
 use crate::model::check::{
-    BodyMatch, Check, DnsType, HttpExpect, HttpRequest, Origin, Probe, Schedule, StatusRange, Target, TlsProbe,
+    BodyMatch, Check, DnsType, HttpExpect, HttpRequest, Origin, Probe, Schedule, StatusRange, TlsProbe,
 };
 use crate::model::id::Name;
 
@@ -15,14 +15,14 @@ pub(super) fn checks(out: &mut Text, model: &Model) {
 
 fn one(out: &mut Text, check: &Check) {
     out.table(&["check", &check.name]);
-    out.key("type", Value::str(check.probe.word()));
-    match &check.probe {
-        Probe::Tcp { target } | Probe::Ping { target } => out.key("address", Value::show(target)),
-        Probe::Http { target, tls, request, expect } | Probe::Http2 { target, tls, request, expect } => {
-            http(out, target, tls.as_ref(), request, expect);
+    out.key("type", Value::str(check.word()));
+    place(out, &check.probe);
+    match check.probe.parts().first().unwrap_or(&check.probe) {
+        Probe::Tcp { .. } | Probe::Ping { .. } => {}
+        Probe::Http { tls, request, expect, .. } | Probe::Http2 { tls, request, expect, .. } => {
+            http(out, tls.as_ref(), request, expect);
         }
-        Probe::Dns { target, tcp: _, query, qtype, expect } => {
-            out.key("address", Value::show(target));
+        Probe::Dns { target: _, tcp: _, query, qtype, expect } => {
             out.key("query", Value::str(query));
             out.key("query_type", Value::str(dns_type_word(*qtype)));
             if !expect.is_empty() {
@@ -30,36 +30,62 @@ fn one(out: &mut Text, check: &Check) {
                 out.key("expect", Value::Inline(vec![("addresses".into(), addresses)]));
             }
         }
-        Probe::TcpEcv { target, tls, send, receive, trofs: _ } => {
-            out.key("address", Value::show(target));
+        Probe::TcpEcv { target: _, tls, send, receive, trofs: _ } => {
             out.maybe("tls", tls.as_ref().map(tls_value));
             out.maybe("send", octets_if_any(send));
             out.maybe("receive", octets_if_any(receive));
         }
-        Probe::UdpEcv { target, send, receive } => {
-            out.key("address", Value::show(target));
+        Probe::UdpEcv { target: _, send, receive } => {
             out.maybe("send", octets_if_any(send));
             out.maybe("receive", octets_if_any(receive));
         }
-        Probe::Dialogue { target, tls, dialogue } => {
-            out.key("address", Value::show(target));
+        Probe::Dialogue { target: _, tls, dialogue } => {
             out.maybe("tls", tls.as_ref().map(tls_value));
             super::dialogue::dialogue(out, dialogue);
         }
-        Probe::User { target, script } => {
-            out.key("address", Value::show(target));
-            super::dialogue::script(out, script);
-        }
+        Probe::User { target: _, script } => super::dialogue::script(out, script),
+        Probe::Derived { of: _, term } => out.key("term", Value::str(term)),
         // Kinds that are monitors only: the loader refuses them for a user's check.
-        Probe::HttpInline { .. } | Probe::Load { .. } | Probe::Unavailable { .. } => {}
+        Probe::HttpInline { .. } | Probe::Load { .. } | Probe::Several { .. } | Probe::Unavailable { .. } => {}
     }
-    schedule(out, &check.schedule);
+    match check.probe {
+        Probe::Derived { .. } => derived_schedule(out, &check.schedule),
+        _ => schedule(out, &check.schedule),
+    }
+    out.maybe("source", source(&check.probe));
     out.key("reverse", Value::Bool(check.schedule.reverse));
 }
 
-fn http(out: &mut Text, target: &Target, tls: Option<&TlsProbe>, request: &HttpRequest, expect: &HttpExpect) {
-    let scheme = if tls.is_some() { "https" } else { "http" };
-    out.key("url", Value::Str(format!("{scheme}://{target}{}", request.path)));
+/// `url`, `address`, or `targets` and `quorum`.
+fn place(out: &mut Text, probe: &Probe) {
+    let texts: Vec<(&str, String)> = probe.parts().iter().filter_map(target).collect();
+    match (probe, &texts[..]) {
+        (Probe::Several { quorum, .. }, texts) => {
+            out.key("targets", Value::strs(texts.iter().map(|(_, text)| text)));
+            out.key("quorum", Value::Int((*quorum).into()));
+        }
+        (_, [(key, text)]) => out.key(key, Value::Str(text.clone())),
+        _ => {}
+    }
+}
+
+fn target(probe: &Probe) -> Option<(&'static str, String)> {
+    let target = probe.target()?;
+    Some(match probe {
+        Probe::Http { tls, request, .. } | Probe::Http2 { tls, request, .. } => {
+            let scheme = if tls.is_some() { "https" } else { "http" };
+            ("url", format!("{scheme}://{target}{}", request.path))
+        }
+        _ => ("address", target.to_string()),
+    })
+}
+
+/// Of all its targets alike.
+pub(super) fn source(probe: &Probe) -> Option<Value> {
+    probe.parts().first()?.target()?.source.map(Value::show)
+}
+
+fn http(out: &mut Text, tls: Option<&TlsProbe>, request: &HttpRequest, expect: &HttpExpect) {
     out.maybe("tls", tls.map(tls_value));
     out.key("method", Value::str(&request.method));
     out.maybe("host", request.host.as_ref().map(Value::str));
@@ -78,6 +104,16 @@ fn http(out: &mut Text, target: &Target, tls: Option<&TlsProbe>, request: &HttpR
 pub(super) fn schedule(out: &mut Text, schedule: &Schedule) {
     out.key("interval", Value::duration(schedule.interval));
     out.key("timeout", Value::duration(schedule.timeout));
+    counts(out, schedule);
+}
+
+/// Of what asks nobody: without a time-out.
+fn derived_schedule(out: &mut Text, schedule: &Schedule) {
+    out.key("interval", Value::duration(schedule.interval));
+    counts(out, schedule);
+}
+
+fn counts(out: &mut Text, schedule: &Schedule) {
     out.key("rise", Value::Int(schedule.rise.into()));
     out.key("fall", Value::Int(schedule.fall.into()));
     out.maybe("fall_among", schedule.fall_among.map(|m| Value::Int(m.into())));

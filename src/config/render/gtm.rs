@@ -203,6 +203,7 @@ fn access_list(out: &mut Text, list: &AccessList) {
     out.key("targets", Value::strs(list.targets.iter().map(|target| &target.text)));
     out.key("quorum", Value::Int(list.quorum.into()));
     schedule(out, &list.schedule);
+    out.maybe("source", list.targets.first().and_then(|t| t.target.source).map(Value::show));
 }
 
 pub(super) fn pairs(out: &mut Text, model: &Model) {

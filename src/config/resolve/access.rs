@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::Context;
-use super::check::schedule;
+use super::check::{leave_from, schedule};
 use super::names::maintenance;
 use super::object::Object;
 use crate::config::document::{Node, Path, Place, Table};
@@ -78,7 +78,7 @@ fn list_of(
     let path = object.path.key("targets");
     for (index, node) in nodes.iter().enumerate() {
         let text = node.text().unwrap_or("");
-        let (target, probe) = match probe(text) {
+        let (target, mut probe) = match probe(text) {
             Ok(probe) => probe,
             Err(why) => {
                 if !text.is_empty() {
@@ -92,6 +92,8 @@ fn list_of(
             let path = path.item(index);
             cx.report.error(node.place, path, format!("{path}: `{text}` stands twice; a quorum would count it twice"));
         }
+        leave_from(cx, object, &mut probe);
+        let target = probe.target().cloned().unwrap_or(target);
         let check_name = target_name(name, signal, index);
         let Some(check) = cx.names.checks.id(&check_name) else { continue };
         let origin = Origin::Target { datacenter, signal, index: index as u32 };
@@ -113,11 +115,11 @@ fn list_of(
 fn probe(text: &str) -> Result<(Target, Probe), String> {
     if let Some(address) = text.strip_prefix("tcp:") {
         let (host, port) = values::host_port(address)?;
-        let target = Target { host, port };
+        let target = Target::at(host, port);
         return Ok((target.clone(), Probe::Tcp { target }));
     }
     if let Some(address) = text.strip_prefix("ping:") {
-        let target = Target { host: values::host(address)?, port: 0 };
+        let target = Target::at(values::host(address)?, 0);
         return Ok((target.clone(), Probe::Ping { target }));
     }
     if !text.contains("://") {
@@ -127,7 +129,7 @@ fn probe(text: &str) -> Result<(Target, Probe), String> {
         ));
     }
     let url = values::url(text)?;
-    let target = Target { host: url.host, port: url.port };
+    let target = Target::at(url.host, url.port);
     let request =
         HttpRequest { method: "GET".into(), path: url.path.into(), host: None, headers: Vec::new(), body: Vec::new() };
     // Whoever answers is there: a redirect of a neutral anchor counts as reached.

@@ -2,6 +2,7 @@
 
 mod http;
 mod instance;
+mod place;
 
 use std::time::Duration;
 
@@ -17,9 +18,11 @@ use crate::model::check::{Check, DnsType, Monitor, Origin, Probe, Schedule, Targ
 use crate::model::id::ServiceId;
 use crate::model::service::Service;
 use http::http;
+use place::{Port, port_of};
 
 pub use http::body_match;
 pub use instance::{instance, instance_name, instance_names};
+pub use place::leave_from;
 
 /// Keys of a check that belong to some types only, beside those of application protocols.
 const KEYS_BY_TYPE: [(&str, &[&str]); 9] = [
@@ -28,8 +31,8 @@ const KEYS_BY_TYPE: [(&str, &[&str]); 9] = [
     ("host", &["HTTP", "HTTPS", "HTTP2"]),
     ("headers", &["HTTP", "HTTPS", "HTTP2"]),
     ("body", &["HTTP", "HTTPS", "HTTP2"]),
-    ("send", &["TCP-ECV", "UDP-ECV"]),
-    ("receive", &["TCP-ECV", "UDP-ECV"]),
+    ("send", &["TCP-ECV", "UDP", "UDP-ECV"]),
+    ("receive", &["TCP-ECV", "UDP", "UDP-ECV"]),
     ("query_type", &["DNS", "DNS-TCP"]),
     ("query", &["DNS", "DNS-TCP"]),
 ];
@@ -38,8 +41,8 @@ const KEYS_BY_TYPE: [(&str, &[&str]); 9] = [
 const BY_URL: [&str; 3] = ["HTTP", "HTTPS", "HTTP2"];
 
 /// Types that speak TLS where they are told to.
-const WITHOUT_TLS: [&str; 9] =
-    ["TCP", "PING", "DNS", "DNS-TCP", "UDP-ECV", "RADIUS", "RADIUS_ACCOUNTING", "ORACLE", "USER"];
+const WITHOUT_TLS: [&str; 10] =
+    ["TCP", "PING", "DNS", "DNS-TCP", "UDP", "UDP-ECV", "RADIUS", "RADIUS_ACCOUNTING", "ORACLE", "USER"];
 
 /// All checks, sorted.
 pub fn all(cx: &mut Context<'_>, monitors: &[Monitor], services: &[Service], lists: &AccessLists) -> Vec<Check> {
@@ -72,16 +75,47 @@ fn check(cx: &mut Context<'_>, object: &Object<'_>, name: &str) -> Check {
         "LDAPS" => "LDAP",
         other => other,
     };
+    let derived = place::derived_of(word);
+    match derived {
+        Some(_) => meaningless.extend(["address", "targets", "source", "tls", "timeout", "expect"]),
+        None => meaningless.push("term"),
+    }
+    if object.own("targets").is_none() {
+        object.only(cx.report, &["quorum"], "without `targets`");
+    }
     let here = |key: &&str| !KEYS_BY_TYPE.iter().any(|(own, _)| own == key);
     meaningless.extend(keys_of_kinds().filter(here).filter(|key| !kind_has_key(of_monitors, key)));
     object.only(cx.report, &meaningless, &format!("for a check of type {word}"));
-    let probe = probe(cx, object, word);
-    Check { name: name.into(), origin: Origin::User, probe, schedule: schedule(cx, object) }
+    let (mut probe, schedule) = match derived {
+        Some(of) => (place::derived(cx, object, of), derived_schedule(cx, object)),
+        None => {
+            let several = place::several(cx, object, word);
+            (several.unwrap_or_else(|| probe(cx, object, word, None)), schedule(cx, object))
+        }
+    };
+    if derived.is_none() {
+        leave_from(cx, object, &mut probe);
+    }
+    Check { name: name.into(), origin: Origin::User, probe, schedule }
+}
+
+/// Of a check that asks nobody, and so waits for nobody.
+fn derived_schedule(cx: &mut Context<'_>, object: &Object<'_>) -> Schedule {
+    let schedule = times(object);
+    let schedule = Schedule { timeout: schedule.interval / 2, ..schedule };
+    check_schedule(cx.report, object, &schedule, "timeout", "fall_among", "fall");
+    schedule
 }
 
 /// Of checks and access lists: 5 s, 2 s, three in a row either way.
 pub fn schedule(cx: &mut Context<'_>, object: &Object<'_>) -> Schedule {
-    let schedule = Schedule {
+    let schedule = times(object);
+    check_schedule(cx.report, object, &schedule, "timeout", "fall_among", "fall");
+    schedule
+}
+
+fn times(object: &Object<'_>) -> Schedule {
+    Schedule {
         interval: object.duration("interval").unwrap_or(Duration::from_secs(5)),
         timeout: object.duration("timeout").unwrap_or(Duration::from_secs(2)),
         rise: object.int("rise").unwrap_or(3),
@@ -90,12 +124,11 @@ pub fn schedule(cx: &mut Context<'_>, object: &Object<'_>) -> Schedule {
         down_time: object.duration("down_time"),
         reverse: object.bool("reverse").unwrap_or(false),
         ..Schedule::default()
-    };
-    check_schedule(cx.report, object, &schedule, "timeout", "fall_among", "fall");
-    schedule
+    }
 }
 
-fn probe(cx: &mut Context<'_>, object: &Object<'_>, word: &str) -> Probe {
+/// `at`: of several targets the one; `None`: `url` or `address` says it.
+fn probe(cx: &mut Context<'_>, object: &Object<'_>, word: &str, at: Option<&str>) -> Probe {
     let expect_path = object.path;
     let expect =
         object.inner("expect").map(|(table, place)| Object::new(table, None, expect_path.key("expect"), place));
@@ -112,13 +145,13 @@ fn probe(cx: &mut Context<'_>, object: &Object<'_>, word: &str) -> Probe {
         }
     }
     match word {
-        "HTTP" | "HTTPS" | "HTTP2" => http(cx, object, expect.as_ref(), word),
-        "PING" => Probe::Ping { target: address(cx, object, AddressPort::None) },
+        "HTTP" | "HTTPS" | "HTTP2" => http(cx, object, expect.as_ref(), word, at),
+        "PING" => Probe::Ping { target: address(cx, object, Port::None, at) },
         "DNS" | "DNS-TCP" => {
             object.require(cx.report, "query");
             let addresses = expect.map_or_else(Vec::new, |expect| expect.items("addresses"));
             Probe::Dns {
-                target: address(cx, object, AddressPort::Default(53)),
+                target: address(cx, object, port_of(word, false), at),
                 tcp: word == "DNS-TCP",
                 query: object.text("query").unwrap_or(".").to_owned(),
                 qtype: object.text("query_type").map_or(DnsType::A, dns_type),
@@ -126,85 +159,55 @@ fn probe(cx: &mut Context<'_>, object: &Object<'_>, word: &str) -> Probe {
             }
         }
         "TCP-ECV" => Probe::TcpEcv {
-            target: address(cx, object, AddressPort::Needed),
+            target: address(cx, object, Port::Needed, at),
             tls: tls(object),
             send: bytes(cx.report, object, "send"),
             receive: bytes(cx.report, object, "receive"),
             trofs: None,
         },
-        "UDP-ECV" => Probe::UdpEcv {
-            target: address(cx, object, AddressPort::Needed),
+        "UDP" | "UDP-ECV" => Probe::UdpEcv {
+            target: address(cx, object, Port::Needed, at),
             send: bytes(cx.report, object, "send"),
             receive: bytes(cx.report, object, "receive"),
         },
         "USER" => {
             // A script may know by itself where to look.
-            let target = match object.get("address") {
-                Some(_) => address(cx, object, AddressPort::Default(0)),
-                None => Target::new(([127, 0, 0, 1], 0).into()),
+            let target = match (object.get("address"), at) {
+                (Some(_), _) | (_, Some(_)) => address(cx, object, port_of(word, false), at),
+                (None, None) => Target::new(([127, 0, 0, 1], 0).into()),
             };
             Probe::User { target, script: dialogue::script(cx, object) }
         }
-        _ => application(cx, object, word),
+        _ => application(cx, object, word, at),
     }
 }
 
 /// An application protocol at its port, or a bare TCP connection.
-fn application(cx: &mut Context<'_>, object: &Object<'_>, word: &str) -> Probe {
+fn application(cx: &mut Context<'_>, object: &Object<'_>, word: &str, at: Option<&str>) -> Probe {
     let mut tls = tls(object);
-    let port = match (word, tls.is_some()) {
-        ("FTP" | "FTP-EXTENDED", false) => 21,
-        ("FTPS" | "FTP" | "FTP-EXTENDED", _) => 990,
-        ("SMTP", false) => 25,
-        ("SMTP", true) => 465,
-        ("POP3", false) => 110,
-        ("POP3", true) => 995,
-        ("NNTP", false) => 119,
-        ("NNTP", true) => 563,
-        ("LDAP", false) => 389,
-        ("LDAP" | "LDAPS", _) => 636,
-        ("RADIUS", _) => 1812,
-        ("RADIUS_ACCOUNTING", _) => 1813,
-        ("MYSQL" | "MYSQL-ECV", _) => 3306,
-        ("POSTGRESQL", _) => 5432,
-        ("ORACLE", _) => 1521,
-        ("REDIS", _) => 6379,
-        ("MQTT", false) => 1883,
-        ("MQTT", true) => 8883,
-        _ => 0,
-    };
     if matches!(word, "FTPS" | "LDAPS") && tls.is_none() {
         tls = Some(TlsProbe { server_name: None, verify: true });
     }
-    let port = if port == 0 { AddressPort::Needed } else { AddressPort::Default(port) };
-    let target = address(cx, object, port);
+    let target = address(cx, object, port_of(word, tls.is_some()), at);
     match dialogue::dialogue(cx, object, word) {
         Some(dialogue) => Probe::Dialogue { target, tls, dialogue },
         None => Probe::Tcp { target },
     }
 }
 
-enum AddressPort {
-    None,
-    Needed,
-    Default(u16),
-}
-
-fn address(cx: &mut Context<'_>, object: &Object<'_>, port: AddressPort) -> Target {
+/// The target of the text at hand, or of `address`.
+fn address(cx: &mut Context<'_>, object: &Object<'_>, port: Port, at: Option<&str>) -> Target {
+    if let Some(text) = at {
+        // What is wrong with it is said where it stands.
+        return place::target(text, port).unwrap_or_else(|_| place::nowhere());
+    }
     object.require(cx.report, "address");
     let text = object.text("address").unwrap_or("");
-    let found = match port {
-        AddressPort::None => values::host(text).map(|host| Target { host, port: 0 }),
-        AddressPort::Default(port) if values::host(text).is_ok() => {
-            values::host(text).map(|host| Target { host, port })
-        }
-        _ => values::host_port(text).map(|(host, port)| Target { host, port }),
-    };
-    found.unwrap_or_else(|why| {
+    place::target(text, port).unwrap_or_else(|why| {
         if !text.is_empty() {
             object.wrong(cx.report, "address", why);
         }
-        Target::new(([0, 0, 0, 0], 0).into())
+        place::nowhere()
     })
 }
 

@@ -9,7 +9,7 @@ use crate::model::dialogue::{Dialogue, LdapSearch, Login, Script, ScriptLimits, 
 use crate::model::id::Name;
 use crate::model::ldap::Filter;
 use crate::model::scenario::Secret;
-use crate::model::sql::only_reads;
+use crate::model::sql::{Expectation, is_comparison, only_reads};
 
 /// The largest name or value that goes into one field of a RADIUS packet (RFC 2865 §5). Bytes.
 const RADIUS_ATTRIBUTE_MOST: usize = 253;
@@ -118,7 +118,11 @@ fn sql(cx: &mut Context<'_>, object: &Object<'_>, needs_query: bool) -> Sql {
     if login.is_none() {
         object.only(cx.report, &["database", "sql_query"], "without `user_name`");
     }
-    let query = object.name("sql_query").map(|sql| SqlQuery { sql, expect: object.name("sql_expect") });
+    let expect = object.name("sql_expect");
+    if let Some(Err(why)) = expect.as_deref().filter(|text| is_comparison(text)).map(Expectation::parse) {
+        object.wrong(cx.report, "sql_expect", format!("{why}; a text that begins so is compared as `= '…'`"));
+    }
+    let query = object.name("sql_query").map(|sql| SqlQuery { sql, expect });
     if query.is_none() {
         object.only(cx.report, &["sql_expect"], "without `sql_query`");
     }

@@ -128,6 +128,8 @@ fn name_in_tls(probe: &mut Probe, host: Option<Name>) {
         | Probe::Dns { .. }
         | Probe::UdpEcv { .. }
         | Probe::User { .. }
+        | Probe::Several { .. }
+        | Probe::Derived { .. }
         | Probe::Unavailable { .. } => return,
     };
     if let Some(tls) = tls {

@@ -21,6 +21,7 @@ static CHECK_WORDS: Words = words(&[
     "DNS",
     "DNS-TCP",
     "TCP-ECV",
+    "UDP",
     "UDP-ECV",
     "FTP",
     "FTPS",
@@ -40,6 +41,10 @@ static CHECK_WORDS: Words = words(&[
     "MQTT",
     "GRPC",
     "USER",
+    "SCENARIO",
+    "DATACENTER",
+    "VSERVER",
+    "SERVICE",
 ]);
 static DNS_TYPES: Words = words(&["A", "AAAA", "NS", "SOA", "TXT", "MX", "CNAME", "SRV", "PTR"]);
 
@@ -53,6 +58,7 @@ macro_rules! schedule_keys {
             key("fall", Kind::Int(1, 127)),
             key("fall_among", Kind::Int(0, 126)),
             key("down_time", Kind::Duration(20, HOUR)),
+            key("source", Kind::Ip),
         ]
     };
 }
@@ -64,6 +70,9 @@ pub(super) static CHECK: Schema = Schema {
         key("reverse", Kind::Bool),
         key("url", Kind::Name),
         aliased("address", &["target"], Kind::Name),
+        key("targets", NAMES),
+        key("quorum", Kind::Int(1, 10_000)),
+        key("term", Kind::Name),
         key("method", Kind::Name),
         key("host", Kind::Name),
         key("headers", HEADERS),
@@ -75,7 +84,7 @@ pub(super) static CHECK: Schema = Schema {
         key("query_type", Kind::Word(&DNS_TYPES)),
         key("expect", Kind::Table(&EXPECT)),
     ),
-    later: &["dsn", "command", "from", "region", "about"],
+    later: &["dsn", "command", "region", "about"],
 };
 pub(super) static CHECK_DEFAULTS: Schema = schema(schedule_keys!());
 

@@ -16,14 +16,14 @@ use crate::machine::check::CheckMachine;
 use crate::machine::scenario::ScenarioMachine;
 use crate::machine::service::ServiceMachine;
 use crate::model::Model;
-use crate::model::check::Origin;
+use crate::model::check::{Origin, Probe};
 use crate::model::condition::{Measure, Subject, Truth};
 use crate::model::event::Record;
 use crate::model::id::{
     CheckId, DatacenterId, Kind, Name, ObjectRef, ScenarioId, SwitchId, TimeWindowId, VserverId, WatchedId,
 };
 use crate::model::state::{
-    CheckView, OverrideKey, OverrideValue, SavedScenario, ScenarioView, ServiceView, Slot, VserverView,
+    CheckView, History, OverrideKey, OverrideValue, SavedScenario, ScenarioView, ServiceView, Slot, VserverView,
 };
 use crate::model::time::micros;
 use crate::model::vserver::Role;
@@ -37,12 +37,25 @@ const BEGIN_APART: Duration = Duration::from_micros(1_600);
 struct Former {
     model: Option<Arc<Model>>,
     board: Board,
-    checks: HashMap<Name, CheckRun>,
+    checks: HashMap<Name, (CheckRun, Arc<History>)>,
     services: HashMap<Name, (ServiceMachine, ServiceView)>,
     /// With `VserverRun::was_up`.
     vservers: HashMap<Name, (VserverView, bool)>,
     scenarios: HashMap<Name, ScenarioMachine>,
     saved: HashMap<Name, SavedScenario>,
+}
+
+/// Derived checks and the watched terms that they look at.
+fn derived(model: &Model) -> HashMap<CheckId, WatchedId> {
+    let mut found = HashMap::new();
+    for (i, check) in model.checks.iter().enumerate() {
+        if let Probe::Derived { term, .. } = &check.probe
+            && let Some(at) = model.watched.iter().position(|watched| watched.text == *term)
+        {
+            found.insert(CheckId::from_index(i), WatchedId::from_index(at));
+        }
+    }
+    found
 }
 
 /// How long the first sample of the `nth` new check waits; less than its interval.
@@ -75,6 +88,7 @@ impl Engine {
             self.touch_scenario(ScenarioId::from_index(i));
         }
         self.dirty.watched.extend((0..model.watched.len()).map(WatchedId::from_index));
+        self.count_all_crowds();
         self.changed = true;
     }
 
@@ -98,7 +112,7 @@ impl Engine {
         self.dirty = Dirty::default();
         let Some(model) = &former.model else { return former };
         let names = model.checks.iter().map(|c| Name::clone(&c.name));
-        former.checks = names.zip(self.checks.drain(..)).collect();
+        former.checks = names.zip(self.checks.drain(..).zip(self.view.histories.drain(..))).collect();
         let names = model.services.iter().map(|s| Name::clone(&s.name));
         let machines = self.services.drain(..).map(|run| run.machine);
         former.services = names.zip(machines.zip(self.view.services.drain(..))).collect();
@@ -145,20 +159,23 @@ impl Engine {
 
     fn adopt_checks(&mut self, model: &Model, former: &mut Former, effects: &mut Vec<Effect>) {
         self.checks.clear();
-        let mut begun = 0;
+        let derived = derived(model);
+        let (mut begun, mut orders) = (0, Vec::new());
         for (i, check) in model.checks.iter().enumerate() {
             let id = CheckId::from_index(i);
             let before = former.model.as_ref().and_then(|m| m.check_id(&check.name).map(|id| m.check(id)));
             let same = before.filter(|b| b.probe == check.probe);
             let kept = if same.is_some() { former.checks.remove(&check.name) } else { None };
             let rescheduled = same.is_none_or(|b| b.schedule != check.schedule);
-            let (mut machine, mut due) = match kept {
-                Some(run) => (run.machine, run.due),
+            let (mut machine, mut due, history) = match kept {
+                Some((run, history)) => (run.machine, run.due, history),
                 None => {
                     begun += 1;
-                    (CheckMachine::new(self.now), self.now.tick + stagger(begun - 1, check.schedule.interval))
+                    let due = self.now.tick + stagger(begun - 1, check.schedule.interval);
+                    (CheckMachine::new(self.now), due, Arc::default())
                 }
             };
+            self.view.histories.push(history);
             if let Some(up) = self.forced(Kind::Check, &check.name)
                 && machine.view().forced != Some(up)
             {
@@ -173,14 +190,32 @@ impl Engine {
             }
             if (rescheduled || back) && !off {
                 due = due.min(self.now.tick + check.schedule.interval).max(self.now.tick);
-                effects.push(Effect::Probe { check: id, due });
+                orders.push((id, due));
+            } else if derived.contains_key(&id) && !off {
+                // Timers of the former model are gone.
+                orders.push((id, due));
             }
             let (service, signal) = match &check.origin {
                 Origin::User => (None, None),
                 Origin::Monitor { service, .. } => (Some(*service), None),
                 Origin::Target { datacenter, signal, .. } => (None, Some((*datacenter, *signal))),
             };
-            self.checks.push(CheckRun { machine, due, rows: Vec::new(), timer: None, service, signal });
+            let watched = derived.get(&id).copied();
+            let rows = Vec::new();
+            self.checks.push(CheckRun {
+                machine,
+                due,
+                rows,
+                timer: None,
+                service,
+                signal,
+                watched,
+                look: None,
+                counts: (false, false),
+            });
+        }
+        for (id, due) in orders {
+            self.order_sample(id, due, effects);
         }
     }
 
@@ -241,7 +276,13 @@ impl Engine {
         }
         self.services = services
             .into_iter()
-            .map(|rows| ServiceRun { machine: ServiceMachine::default(), rows, vservers: Vec::new(), timer: None })
+            .map(|rows| ServiceRun {
+                machine: ServiceMachine::default(),
+                rows,
+                vservers: Vec::new(),
+                timer: None,
+                fell_at: None,
+            })
             .collect();
         self.vservers = vservers.into_iter().map(|rows| VserverRun { rows, ..VserverRun::default() }).collect();
         for (i, vserver) in model.vservers.iter().enumerate() {

@@ -1,14 +1,18 @@
 //! Inputs: each only notes what it says and marks what must be looked at.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use super::Engine;
 use crate::machine::check::{Notice, Observed};
 use crate::machine::{Effect, Input};
 use crate::model::Model;
 use crate::model::check::{Origin, Probe};
+use crate::model::condition::Truth;
 use crate::model::dialogue::InlineAction;
-use crate::model::event::{BoardRecord, GuardResult, Observation, Record, Verdict};
+use crate::model::event::{BoardRecord, GuardResult, Observation, Outcome, Record, Verdict};
 use crate::model::id::{CheckId, Kind, Name, ObjectRef};
-use crate::model::state::{OverrideKey, Slot};
+use crate::model::state::{OverrideKey, PastSample, Slot};
 use crate::model::time::Tick;
 use crate::model::time::micros;
 
@@ -37,7 +41,7 @@ impl Engine {
 
     fn verdict(&mut self, id: CheckId, verdict: &Verdict, effects: &mut Vec<Effect>) {
         let now = self.now;
-        let model = std::sync::Arc::clone(self.model());
+        let model = Arc::clone(self.model());
         let schedule = &model.check(id).schedule;
         let run = &mut self.checks[id.index()];
         if run.machine.view().disabled {
@@ -47,10 +51,37 @@ impl Engine {
         let joined = run.machine.view().joining;
         let observed = run.machine.observe(now, schedule, verdict);
         let joined = joined && !run.machine.view().joining;
-        run.due = run.machine.next_due(now.tick, run.due, schedule);
-        effects.push(Effect::Probe { check: id, due: run.due });
+        if let Some(last) = &run.machine.view().last {
+            let (outcome, latency, detail) = (last.outcome, last.latency, Arc::clone(&last.detail));
+            let history = Arc::make_mut(&mut self.view.histories[id.index()]);
+            history.push(PastSample { at: now.wall, outcome, latency, detail });
+        }
+        let due = run.machine.next_due(now.tick, run.due, schedule);
+        self.order_sample(id, due, effects);
         self.check_changed(id, observed.state_changed || observed.trofs_changed || joined);
         self.tell(&model, id, &observed, effects);
+    }
+
+    /// The next sample of a check is due: somebody takes it, or the engine looks for itself.
+    pub(super) fn order_sample(&mut self, id: CheckId, due: Tick, effects: &mut Vec<Effect>) {
+        self.checks[id.index()].due = due;
+        match self.checks[id.index()].watched {
+            Some(_) => self.set_look_timer(id, due),
+            None => effects.push(Effect::Probe { check: id, due }),
+        }
+    }
+
+    /// The sample of a derived check.
+    pub(super) fn look(&mut self, id: CheckId, effects: &mut Vec<Effect>) {
+        let Some(watched) = self.checks[id.index()].watched else { return };
+        let term = Name::clone(&self.model().watched_term(watched).text);
+        let (outcome, word) = match self.view.watched[watched.index()] {
+            Truth::True => (Outcome::Pass, "true"),
+            Truth::False => (Outcome::Fail, "false"),
+            Truth::Unknown => (Outcome::Void, "not known"),
+        };
+        let verdict = Verdict::new(outcome, Duration::ZERO, format!("{term} is {word}"));
+        self.verdict(id, &verdict, effects);
     }
 
     /// What a person should hear of a sample.
@@ -84,8 +115,7 @@ impl Engine {
             run.machine.disable(self.now);
         } else {
             run.machine.enable();
-            run.due = self.now.tick;
-            effects.push(Effect::Probe { check: id, due: run.due });
+            self.order_sample(id, self.now.tick, effects);
         }
         self.check_changed(id, true);
     }
@@ -107,6 +137,7 @@ impl Engine {
         let run = &self.checks[id.index()];
         self.view.checks[id.index()].clone_from(run.machine.view());
         let (service, signal) = (run.service, run.signal);
+        self.count_in_crowd(id);
         self.refresh_check_rows(id);
         if state_changed {
             if let Some(service) = service {

@@ -36,6 +36,7 @@ impl Engine {
         while let Some(id) = self.dirty.watched.pop_first() {
             self.settle_watched(&model, id);
         }
+        self.settle_crowds(&model, effects);
     }
 
     fn settle_service(&mut self, model: &Model, id: ServiceId, effects: &mut Vec<Effect>) {
@@ -50,6 +51,7 @@ impl Engine {
             let object = ObjectRef::new(Kind::Service, Name::clone(&model.service(id).name));
             effects.push(Effect::Record(Record::State { object, from: before.word().into(), to, real, cause }));
             self.changed = true;
+            self.count_in_vservers(id, before);
             self.refresh_service_rows(id);
             self.dirty.vservers.extend(&self.services[id.index()].vservers);
         }

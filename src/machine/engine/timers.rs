@@ -15,6 +15,8 @@ pub(super) enum Timer {
     Scenario(ScenarioId),
     /// A hold of a watched term ends.
     Watched(WatchedId),
+    /// A derived check takes its sample.
+    Look(CheckId),
 }
 
 /// On the wall clock.
@@ -42,7 +44,7 @@ impl Engine {
                 && tick <= at.tick
             {
                 self.timers.pop_first();
-                self.fire(timer);
+                self.fire(timer, effects);
             }
             while let Some((wall, _)) = self.wall_timers.first()
                 && *wall <= at.wall
@@ -69,7 +71,7 @@ impl Engine {
         Some(Now::new(tick, now.wall - now.tick.since(tick)))
     }
 
-    fn fire(&mut self, timer: Timer) {
+    fn fire(&mut self, timer: Timer, effects: &mut Vec<Effect>) {
         match timer {
             Timer::Measure(id) => {
                 self.checks[id.index()].timer = None;
@@ -82,6 +84,10 @@ impl Engine {
             Timer::Watched(id) => {
                 self.watched[id.index()].timer = None;
                 self.dirty.watched.insert(id);
+            }
+            Timer::Look(id) => {
+                self.checks[id.index()].look = None;
+                self.look(id, effects);
             }
         }
     }
@@ -124,6 +130,13 @@ impl Engine {
     pub(super) fn set_measure_timer(&mut self, id: CheckId, at: Option<Tick>) {
         let run = &mut self.checks[id.index()];
         replace(&mut self.timers, &mut run.timer, at, Timer::Measure(id));
+    }
+
+    /// Where a replay takes the rows of checks from the journal, derived ones are not looked at.
+    pub(super) fn set_look_timer(&mut self, id: CheckId, at: Tick) {
+        let at = (!self.replaying).then_some(at.max(Tick(self.now.tick.0 + 1)));
+        let run = &mut self.checks[id.index()];
+        replace(&mut self.timers, &mut run.look, at, Timer::Look(id));
     }
 
     pub(super) fn set_service_timer(&mut self, id: ServiceId, at: Option<Wall>) {

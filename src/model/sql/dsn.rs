@@ -44,7 +44,7 @@ impl Dsn {
             Err(_) if host.is_empty() || host.contains([':', '@', ' ']) => return Err(wrong("names no host")),
             Err(_) => Host::Name(host.into()),
         };
-        Ok(Dsn { target: Target { host, port }, tls, database: database.to_owned() })
+        Ok(Dsn { target: Target::at(host, port), tls, database: database.to_owned() })
     }
 }
 

@@ -20,6 +20,11 @@ enum Value {
 
 const OPERATORS: [&str; 7] = ["<=", ">=", "!=", "<>", "=", "<", ">"];
 
+/// Whether `text` begins as a comparison does.
+pub fn is_comparison(text: &str) -> bool {
+    OPERATORS.iter().any(|operator| text.trim_start().starts_with(operator))
+}
+
 // === impl Expectation ===
 
 impl<'a> Expectation<'a> {

@@ -6,6 +6,7 @@
 
 mod auth;
 
+use super::expected::judge;
 use super::{Credentials, Peer};
 use crate::model::dialogue::SqlQuery;
 use crate::probe::wire::Wire;
@@ -231,17 +232,6 @@ impl Session {
 
     fn unexpected(&self, bytes: &[u8], what: &str) -> Miss {
         Miss::Fail(format!("{} sent {}, expected {what}", self.wire.address(), quoted(bytes)))
-    }
-}
-
-/// Whether the first value of the first row is the one expected; shared with PostgreSQL. `None` is NULL.
-pub(super) fn judge(value: Option<&[u8]>, expect: Option<&str>) -> Result<String, Miss> {
-    let shown = value.map_or_else(|| "NULL".to_owned(), quoted);
-    match expect {
-        Some(expect) if value != Some(expect.as_bytes()) => {
-            Err(Miss::Fail(format!("the query gave {shown}, expected {}", quoted(expect.as_bytes()))))
-        }
-        _ => Ok(format!("answered the query with {shown}")),
     }
 }
 

@@ -12,7 +12,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_postgres::config::SslMode;
 use tokio_postgres::{Config, NoTls, SimpleQueryMessage};
 
-use super::mysql::judge;
+use super::expected::judge;
 use super::{Credentials, Peer};
 use crate::model::dialogue::SqlQuery;
 use crate::probe::connect::Connection;

@@ -1,13 +1,13 @@
 //! RADIUS (RFC 2865, RFC 2866) over UDP, with Message-Authenticator (RFC 3579 §3.2), which servers have come to demand.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 
 use hmac::{Hmac, KeyInit, Mac};
 use md5::{Digest, Md5};
 use subtle::ConstantTimeEq;
 
-use super::Credentials;
-use crate::probe::{Answer, Deadline, Found, Miss, quoted, random, udp};
+use super::{Credentials, Peer};
+use crate::probe::{Answer, Found, Miss, quoted, random, udp};
 
 /// Largest packet (RFC 2865 §3).
 const PACKET_MAX: usize = 4096;
@@ -15,13 +15,13 @@ const PACKET_MAX: usize = 4096;
 const MESSAGE_AUTHENTICATOR: u8 = 80;
 
 pub(super) async fn access(
-    address: SocketAddr,
+    peer: Peer<'_>,
     login: &Credentials,
     secret: &str,
     nas_ip: Option<IpAddr>,
     codes: &[u8],
-    deadline: Deadline,
 ) -> Found {
+    let address = peer.addresses[0];
     let authenticator: [u8; 16] = random();
     let mut attributes = Vec::new();
     attribute(&mut attributes, 1, login.user.as_bytes())?;
@@ -32,7 +32,7 @@ pub(super) async fn access(
     let mut packet = packet(1, authenticator, &attributes);
     let mac = signed(secret, &packet);
     packet[20 + place..20 + place + 16].copy_from_slice(&mac);
-    let code = exchange(address, &packet, secret, deadline).await?;
+    let code = exchange(peer, &packet, secret).await?;
     match codes.contains(&code) {
         true => Ok(Answer::pass(format!("{address} answered {}", word(code)))),
         false => Err(Miss::Fail(format!("{address} answered {}", word(code)))),
@@ -40,13 +40,8 @@ pub(super) async fn access(
 }
 
 /// A session that starts and stops: nothing stays open at the server.
-pub(super) async fn accounting(
-    address: SocketAddr,
-    user: Option<&str>,
-    secret: &str,
-    nas_ip: Option<IpAddr>,
-    deadline: Deadline,
-) -> Found {
+pub(super) async fn accounting(peer: Peer<'_>, user: Option<&str>, secret: &str, nas_ip: Option<IpAddr>) -> Found {
+    let address = peer.addresses[0];
     let session = format!("bascule-{:016x}", u64::from_be_bytes(random()));
     for status in [1_u32, 2] {
         let mut attributes = Vec::new();
@@ -59,7 +54,7 @@ pub(super) async fn accounting(
         let mut packet = packet(4, [0; 16], &attributes);
         let digest = Md5::new().chain_update(&packet).chain_update(secret).finalize();
         packet[4..20].copy_from_slice(&digest);
-        match exchange(address, &packet, secret, deadline).await? {
+        match exchange(peer, &packet, secret).await? {
             5 => {}
             code => return Err(Miss::Fail(format!("{address} answered {}", word(code)))),
         }
@@ -69,12 +64,13 @@ pub(super) async fn accounting(
 
 /// Sends, and waits for the answer that belongs to the packet: right identifier, right authenticator. Others are passed
 /// over; a server that does not know the secret cannot be told from a silent one, and the time-out says so.
-async fn exchange(address: SocketAddr, packet: &[u8], secret: &str, deadline: Deadline) -> Result<u8, Miss> {
+async fn exchange(peer: Peer<'_>, packet: &[u8], secret: &str) -> Result<u8, Miss> {
+    let (address, deadline) = (peer.addresses[0], peer.deadline);
     let failed = |error: std::io::Error| match error.kind() {
         std::io::ErrorKind::ConnectionRefused => Miss::Fail(format!("{address}: port unreachable")),
         _ => Miss::from_io(&error, &format!("RADIUS to {address}")),
     };
-    let socket = udp::connected(address).await.map_err(failed)?;
+    let socket = udp::connected(address, peer.target.source, failed).await?;
     socket.send(packet).await.map_err(failed)?;
     let mut datagram = [0; PACKET_MAX];
     let mut strays = 0_u32;

@@ -3,6 +3,7 @@
 use super::lex::unknown;
 use super::{Act, Action, Expectation, VserverFact};
 use crate::model::Model;
+use crate::model::check::Probe;
 use crate::model::condition::Signal;
 use crate::model::id::{CheckId, Kind, ServiceId};
 use crate::model::zone::{DnsName, RecordType};
@@ -11,7 +12,10 @@ use crate::model::zone::{DnsName, RecordType};
 /// its targets. Errors: nothing has this name, or what has it is not probed.
 pub fn checks_of(model: &Model, target: &str) -> Result<Vec<CheckId>, String> {
     if let Some(check) = model.check_id(target) {
-        return Ok(vec![check]);
+        return match &model.check(check).probe {
+            Probe::Derived { term, .. } => Err(format!("`{target}` follows from `{term}`; move that")),
+            _ => Ok(vec![check]),
+        };
     }
     if let Some(signal) = target.strip_prefix("dc:") {
         return targets_of(model, signal);

@@ -124,7 +124,7 @@ impl World {
 
     pub(super) fn decide_readiness(&mut self) {
         let probed = |view: &CheckView, probe: &Probe| {
-            view.last.is_some() || view.disabled || matches!(probe, Probe::Unavailable { .. })
+            view.last.is_some() || view.disabled || matches!(probe, Probe::Derived { .. } | Probe::Unavailable { .. })
         };
         let round_is_over = || {
             let model = self.model();

@@ -4,14 +4,14 @@ use super::*;
 
 #[tokio::test]
 async fn a_name_is_looked_up_and_any_of_its_addresses_will_do() {
-    let target = Target { host: Host::Name("localhost".into()), port: silent().await.port };
+    let target = Target::at(Host::Name("localhost".into()), silent().await.port);
     let verdict = probe(Probe::Tcp { target }, PATIENT).await;
     assert_verdict(&verdict, Outcome::Pass, "127.0.0.1:");
 }
 
 #[tokio::test]
 async fn a_name_without_an_address_fails_a_check_and_is_void_for_a_monitor() {
-    let target = Target { host: Host::Name("nothing.invalid".into()), port: 80 };
+    let target = Target::at(Host::Name("nothing.invalid".into()), 80);
     let mut check = check(Probe::Tcp { target }, Duration::from_secs(2));
     assert_verdict(&sample(&check).await, Outcome::Fail, "nothing.invalid does not resolve");
     check.origin = Origin::Monitor { monitor: MonitorId(0), service: ServiceId(0) };

@@ -101,7 +101,7 @@ async fn dns_is_down_on_errors_garbage_silence_and_a_dead_port() {
 #[tokio::test]
 async fn ping_reaches_loopback_or_says_what_it_lacks() {
     for ip in ["127.0.0.1", "::1"] {
-        let target = Target { host: Host::Ip(ip.parse().unwrap()), port: 0 };
+        let target = Target::at(Host::Ip(ip.parse().unwrap()), 0);
         let verdict = probe(Probe::Ping { target }, PATIENT).await;
         match verdict.outcome {
             Outcome::Pass => assert_verdict(&verdict, Outcome::Pass, &format!("echo reply of {ip}")),

@@ -64,6 +64,45 @@ fn a_guard_asks_a_database_before_the_commit_and_a_trigger_writes_into_it_after(
 
 #[cfg(feature = "oracle")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_check_of_oracle_logs_in_asks_and_compares_and_is_down_where_it_cannot() {
+    use crate::tns::{self, Fault, Manner, SERVICE, Server};
+
+    let fault = |fault| Manner { fault: Some((0, fault)), ..Manner::default() };
+    let locked = Manner { is_locked: true, ..Manner::default() };
+    const LAG: &str = "sql_query = \"select lag from shipping\"\nsql_expect = \"<= 30\"";
+    for (manner, query, state, words) in [
+        (Manner::default(), "", "up", "answered the query with \"1\""),
+        (Manner::default(), LAG, "up", "answered the query with \"30\""),
+        (Manner::default(), &LAG.replace("shipping", "late_shipping"), "down", "gave \"31.5\", expected `<= 30`"),
+        (Manner::default(), "sql_query = \"select nothing from dual\"\nsql_expect = \"= 1\"", "down", "NULL"),
+        (Manner::default(), "sql_query = \"select x from y\"", "down", "ORA-00942"),
+        (locked, "", "down", "ORA-28000"),
+        (fault(Fault::Silent), "", "down", "no connection and login within"),
+    ] {
+        let server = Server::start(manner).await;
+        let text = format!(
+            "[check.db]\ntype = \"ORACLE\"\naddress = \"{}\"\ndatabase = \"{SERVICE}\"\nuser_name = \"{}\"\n\
+             password = {{ env = \"TEST_ORACLE_PASSWORD\" }}\ninterval = \"30s\"\ntimeout = \"8s\"\nfall = 1\n{query}\n",
+            server.at,
+            tns::USER
+        );
+        let box_ = Box::start_with_environment(&[("TEST_ORACLE_PASSWORD", tns::PASSWORD)], &text);
+        within(PATIENT, words, || box_.get("/checks/db")["last_result"].is_string());
+        let check = box_.get("/checks/db");
+        assert_eq!(check["state"], state, "{check}");
+        assert!(check["last_response"].as_str().unwrap_or_default().contains(words), "{check}");
+        assert!(!box_.log().contains(tns::PASSWORD));
+        let happened = server.happened();
+        if state == "up" {
+            assert!(happened.iter().any(|act| act.starts_with("login ")), "{happened:?}");
+            assert!(happened.iter().any(|act| act.starts_with("execute select")), "{happened:?}");
+            assert!(!happened.iter().any(|act| act == "commit"), "a check only reads: {happened:?}");
+        }
+    }
+}
+
+#[cfg(feature = "oracle")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_guard_of_oracle_passes_refuses_and_cannot_tell_and_the_appliance_goes_on() {
     use crate::tns::{self, Fault, Manner, SERVICE, Server};
 

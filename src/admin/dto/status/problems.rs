@@ -5,7 +5,7 @@ use crate::admin::dto::{out, path_segment, text, up_down};
 use crate::control::World;
 use crate::model::alert::{AlertKind, CERTIFICATE_SOON};
 use crate::model::id::{ServiceId, VserverId};
-use crate::model::state::{NewClients, ServiceState, VserverState};
+use crate::model::state::{CorrelatedKind, NewClients, ServiceState, VserverState};
 use crate::snapshot::live::Listening;
 
 // === impl ProblemDto ===
@@ -25,6 +25,7 @@ impl ProblemDto {
         service_problems(world, &mut problems);
         scenario_problems(world, &mut problems);
         check_problems(world, &mut problems);
+        correlated_problems(world, &mut problems);
         name_problems(world, &mut problems);
         other_problems(world, &mut problems);
         let rank = |p: &ProblemDto| ["error", "warning", "info"].iter().position(|s| *s == p.severity);
@@ -94,6 +95,19 @@ fn vserver_problems(world: &World<'_>, problems: &mut Vec<ProblemDto>) {
             }
             _ => {}
         }
+    }
+}
+
+/// The name of the object leads to where the mistake may be: the monitor, not its checks.
+fn correlated_problems(world: &World<'_>, problems: &mut Vec<ProblemDto>) {
+    for told in &world.view.correlated {
+        let object = match told.kind {
+            CorrelatedKind::AccessList => told.name.rsplit_once('.').map_or(&*told.name, |(name, _)| name),
+            CorrelatedKind::Monitor | CorrelatedKind::Check | CorrelatedKind::Vserver => &told.name,
+        };
+        let (kind, since) = (told.kind.word(), Some(told.since.to_string()));
+        let collection = format!("{kind}s");
+        problems.push(problem("warning", kind, object, since, told.text.to_string(), &collection));
     }
 }
 

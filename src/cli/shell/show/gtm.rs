@@ -1,7 +1,7 @@
 //! Scenarios, checks, switches, data centres and steered records: NetScaler has none, so these follow its manner.
 
 use super::{note_line, since_lines};
-use crate::admin::dto::{CheckDto, DatacenterDto, GroupDto, ModeDto, ScenarioDto, SwitchDto, TransitionDto, ZoneDto};
+use crate::admin::dto::{DatacenterDto, GroupDto, ModeDto, ScenarioDto, SwitchDto, TransitionDto, ZoneDto};
 
 pub(in super::super) fn scenario(scenario: &ScenarioDto, now: &str, whole: bool) -> String {
     let mut out = format!("{}\tState: {}\tSeq: {}\n", scenario.name, scenario.state.to_uppercase(), scenario.seq);
@@ -76,29 +76,6 @@ fn transition_lines(transition: &TransitionDto) -> String {
         out += &format!("\t\tTrigger {name}: {status} (attempts: {attempts}{error})\n");
     }
     out
-}
-
-pub(in super::super) fn check(check: &CheckDto, now: &str) -> String {
-    let target = check.target.as_deref().unwrap_or("nowhere");
-    let mut out = format!("{} ({target}) - {}\n", check.name, check.r#type);
-    out += &format!("\tState: {}\n", check.state.to_uppercase());
-    out += &since_lines(&check.since, now);
-    if let Some(forced) = &check.forced {
-        out += &format!("\tForced: {}\tWithout the force: {}\n", forced.to_uppercase(), check.real.to_uppercase());
-    }
-    if let Some(note) = &check.forced_by {
-        out += &note_line("Forced", &note.actor, &note.since, note.reason.as_deref(), note.expires.as_deref());
-    }
-    let last = match (&check.last_error, &check.last_response) {
-        (Some(error), _) => format!("Failure - {error}"),
-        (None, Some(response)) => format!("Success - {response}"),
-        (None, None) => "none yet".into(),
-    };
-    out += &format!(
-        "\tProbes: {}\tFailed [Total: {} Current: {}]\n",
-        check.samples_total, check.failed_total, check.fails_in_row
-    );
-    out + &format!("\tLast response: {last}\n\tResponse Time: {}\n", check.latency.as_deref().unwrap_or("N/A"))
 }
 
 pub(in super::super) fn switch(switch: &SwitchDto) -> String {

@@ -1,7 +1,9 @@
 //! What `stat` prints: counters as a table, one object a line.
 
 use super::long_word;
-use crate::admin::dto::{ConnectionDto, FlowDto, ServerDto, ServiceDto, ServiceGroupDto, StatsDto, VserverDto};
+use crate::admin::dto::{
+    CheckDto, ConnectionDto, FlowDto, ServerDto, ServiceDto, ServiceGroupDto, StatsDto, VserverDto,
+};
 
 pub(in super::super) fn service_statistics(services: &[ServiceDto]) -> String {
     let rows = services.iter().map(|s| {
@@ -18,6 +20,24 @@ pub(in super::super) fn service_statistics(services: &[ServiceDto]) -> String {
         ]
     });
     table(&["Service", "Address", "Type", "State", "Active", "Requests", "Failed", "BytesIn", "BytesOut"], rows)
+}
+
+pub(in super::super) fn check_statistics(checks: &[CheckDto]) -> String {
+    let rows = checks.iter().map(|check| {
+        let none = || "-".to_owned();
+        let latencies = check.percentiles.as_ref();
+        vec![
+            check.name.clone(),
+            check.r#type.clone(),
+            check.state.to_uppercase(),
+            check.samples_total.to_string(),
+            check.failed_total.to_string(),
+            latencies.map_or_else(none, |p| p.p50.clone()),
+            latencies.map_or_else(none, |p| p.p95.clone()),
+            latencies.map_or_else(none, |p| p.p99.clone()),
+        ]
+    });
+    table(&["Check", "Type", "State", "Probes", "Failed", "p50", "p95", "p99"], rows)
 }
 
 pub(in super::super) fn group_statistics(groups: &[ServiceGroupDto]) -> String {

@@ -8,17 +8,27 @@ use crate::config::values;
 use crate::model::check::{BodyMatch, Host, HttpExpect, HttpRequest, Probe, StatusRange, Target, TlsProbe};
 use crate::model::id::Name;
 
-pub(super) fn http(cx: &mut Context<'_>, object: &Object<'_>, expect: Option<&Object<'_>>, word: &str) -> Probe {
-    object.require(cx.report, "url");
-    let text = object.text("url").unwrap_or("");
+pub(super) fn http(
+    cx: &mut Context<'_>,
+    object: &Object<'_>,
+    expect: Option<&Object<'_>>,
+    word: &str,
+    at: Option<&str>,
+) -> Probe {
+    let key = if at.is_some() { "targets" } else { "url" };
+    if at.is_none() {
+        object.require(cx.report, "url");
+    }
+    let text = at.or_else(|| object.text("url")).unwrap_or("");
     let url = values::url(text).unwrap_or_else(|why| {
-        if !text.is_empty() {
-            object.wrong(cx.report, "url", why);
+        // One of several is told where it stands.
+        if !text.is_empty() && at.is_none() {
+            object.wrong(cx.report, key, why);
         }
         values::Url { tls: word == "HTTPS", host: Host::Ip([0, 0, 0, 0].into()), port: 0, path: "/".into() }
     });
     if word == "HTTPS" && !url.tls {
-        object.wrong(cx.report, "url", "a check of type HTTPS needs a URL that begins with https://");
+        object.wrong(cx.report, key, "a check of type HTTPS needs a URL that begins with https://");
     }
     let tls_said = object.own("tls").is_some_and(|node| !matches!(node.value, Value::Bool(false)));
     if tls_said && !url.tls {
@@ -32,7 +42,7 @@ pub(super) fn http(cx: &mut Context<'_>, object: &Object<'_>, expect: Option<&Ob
     let mut headers = object.headers(cx.report, "headers");
     let host_at = headers.iter().position(|(name, _)| name.eq_ignore_ascii_case("host"));
     let host_header = host_at.map(|at| headers.remove(at).1);
-    let target = Target { host: url.host, port: url.port };
+    let target = Target::at(url.host, url.port);
     let request = HttpRequest {
         method,
         path: url.path.into(),

@@ -52,7 +52,7 @@ pub fn instance_names(document: &Table) -> Vec<(Name, Place)> {
 /// A monitor at work on a service.
 pub fn instance(service: &Service, service_id: ServiceId, monitor: &Monitor, monitor_id: MonitorId) -> Check {
     let host = monitor.dest_ip.map_or_else(|| service.host.clone(), Host::Ip);
-    let target = Target { host, port: monitor.dest_port.unwrap_or(service.port) };
+    let target = Target::at(host, monitor.dest_port.unwrap_or(service.port));
     let tls = monitor.tls.clone();
     let probe = match &monitor.kind {
         MonitorKind::Ping => Probe::Ping { target: Target { port: 0, ..target } },
