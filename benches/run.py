@@ -9,16 +9,18 @@ import sys
 import tempfile
 import time
 
-from harness import extra, machine, measure, rows, table
+from harness import checks, extra, machine, measure, rows, table
 from harness.servers import Servers
 
+# Figures that are not ratios to a peer, by area.
+FACTS = {"l4": (), "l7": extra.FACTS, "checks": checks.FACTS}
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def options():
-    parser = argparse.ArgumentParser(prog="scripts/bench l4|l7", description=__doc__)
-    ids = [row.id for row in rows.ROWS] + [fact.__name__.replace("_", "-") for fact in extra.FACTS]
-    parser.add_argument("areas", nargs="+", choices=("l4", "l7"))
+    parser = argparse.ArgumentParser(prog="scripts/bench l4|l7|checks", description=__doc__)
+    ids = [row.id for row in rows.ROWS] + [fact.__name__.replace("_", "-") for facts in FACTS.values() for fact in facts]
+    parser.add_argument("areas", nargs="+", choices=tuple(FACTS))
     parser.add_argument("--binary", required=True, help="bascule, as built for release")
     parser.add_argument("--tools", required=True, help="the folder of the compiled load generators")
     parser.add_argument("--rounds", type=int, default=7)
@@ -48,7 +50,7 @@ def run(asked, area, servers):
     chosen = [row for row in rows.ROWS if row.area == area and wanted(row.id)]
     results = [measure.measure(servers, row, asked.rounds, asked.seconds, say) for row in chosen]
     found = []
-    for fact in extra.FACTS if area == "l7" else ():
+    for fact in FACTS[area]:
         if wanted(fact.__name__.replace("_", "-")):
             found += fact(servers, asked.seconds)
     return results, found
@@ -64,7 +66,8 @@ def report(asked, area, measured, begun):
     if not lines:
         return
     when = time.strftime("%-d %B %Y", time.gmtime())
-    lines += ["", f"{when}, {asked.rounds} rounds of {asked.seconds} s; beside it at the start: {begun}."]
+    rounds = f", {asked.rounds} rounds of {asked.seconds} s" if results or area == "l7" else ""
+    lines += ["", f"{when}{rounds}; beside it at the start: {begun}."]
     print("\n".join(lines))
     if not asked.no_write and not asked.only:
         table.write(os.path.join(HERE, "README.md"), area, lines)

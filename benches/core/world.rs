@@ -12,7 +12,7 @@ use bascule::model::service::{Protocol, Service};
 use bascule::model::vserver::{Member, Vserver};
 
 pub fn check(name: String) -> Check {
-    let target = Target { host: Host::Ip([127, 0, 0, 1].into()), port: 1 };
+    let target = Target::at(Host::Ip([127, 0, 0, 1].into()), 1);
     Check {
         name: name.into(),
         origin: Origin::User,
