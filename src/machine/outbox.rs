@@ -32,7 +32,7 @@ use crate::model::scenario::Retry;
 use crate::model::time::{Now, Tick, Wall};
 use breaker::Breaker;
 
-/// Deliveries that may be pending; beyond it the oldest is given up.
+/// Deliveries that may be pending; beyond it the oldest is given up, one of an alert before one of a commit.
 pub const PENDING_MOST: usize = 4_096;
 /// Bytes of payloads of pending and dead deliveries; beyond it the oldest dead one is forgotten, then the oldest pending
 /// one is given up.
@@ -163,8 +163,10 @@ impl Outbox {
         let mut quiet = now.tick + Duration::from_secs(3_600);
         // The oldest of each queue; the others stand behind it. Ids are in the order of commits.
         let mut heads = BTreeSet::new();
-        let ids: Vec<u64> = self.due.keys().copied().collect();
-        for id in ids {
+        // However many alerts wait, what a commit promised goes first.
+        let is_of_alert = |id: &u64| self.book.deliveries[id].alert.is_some();
+        let (alerts, commits): (Vec<u64>, Vec<u64>) = self.due.keys().copied().partition(is_of_alert);
+        for id in commits.into_iter().chain(alerts) {
             let delivery = &self.book.deliveries[&id];
             let of_alert = delivery.alert.as_ref().map(|_| delivery.seq);
             let queue = (Name::clone(&delivery.scenario), of_alert, Name::clone(&delivery.trigger));
@@ -341,7 +343,10 @@ impl Outbox {
     }
 
     fn give_up_oldest(&mut self, now: Now) -> bool {
-        let Some(&id) = self.due.keys().find(|id| !self.flying.contains_key(id)) else { return false };
+        let waiting = || self.due.keys().filter(|id| !self.flying.contains_key(id));
+        // A flood of alerts pushes out its own kind, and never what a commit promised.
+        let alert = waiting().find(|id| self.book.deliveries[id].alert.is_some());
+        let Some(&id) = alert.or_else(|| waiting().next()) else { return false };
         self.give_up(now, id, "too many deliveries wait".into());
         true
     }

@@ -78,6 +78,9 @@
 //! | `about` | that of the alert, else that of the scenario it is about |
 //! | `direction`, `seq`, `scenario` | `activate` for a beginning, `deactivate` for an end; the id; the scenario it is about, or empty |
 //!
+//! However many alerts wait to be told, what a commit promised goes first, and where too much waits, alerts are given up
+//! before it.
+//!
 //! A trigger of type SYSLOG sends one message of RFC 5424: over UDP a datagram of at most 2048 bytes (RFC 5426), over TCP
 //! a connection with octet counting (RFC 6587), or a datagram to a local socket. `facility` is `user`, `daemon` (the
 //! default), `auth` or `local0` to `local7`; `app_name` is `bascule` where nothing else is said; HOSTNAME is the name of

@@ -52,6 +52,7 @@ async fn every_collection_of_the_contract_answers() {
         "triggers",
         "queries",
         "switches",
+        "alerts",
     ] {
         assert!(appliance.get(&format!("/api/v1/{collection}")).await["items"].is_array(), "{collection}");
     }
@@ -75,6 +76,8 @@ async fn every_error_is_a_problem_document() {
         (Method::DELETE, "/api/v1/services/web1", 501, "not_in_this_build"),
         (Method::GET, "/api/v1/outbox?status=lost", 400, "invalid_request"),
         (Method::POST, "/api/v1/outbox/1/replay", 404, "unknown_object"),
+        (Method::DELETE, "/api/v1/outbox/1", 404, "unknown_object"),
+        (Method::GET, "/api/v1/alerts?kind=service.dwon", 400, "invalid_request"),
         (Method::POST, "/api/v1/triggers/page-rse/test", 404, "unknown_object"),
         (Method::POST, "/api/v1/scenarios/dr/guard", 400, "invalid_request"),
         (Method::GET, "/nitro/v1/config/lbvserver", 501, "not_in_this_build"),

@@ -66,6 +66,28 @@ impl World {
         id
     }
 
+    fn alert(&mut self, alert: u64, trigger: &str) -> u64 {
+        let id = self.outbox.next_id();
+        let delivery = Delivery {
+            id,
+            key: key(["box", "alert", &alert.to_string(), "raise", trigger]),
+            trigger: trigger.into(),
+            scenario: "".into(),
+            seq: alert,
+            direction: Direction::Activate,
+            alert: Some("pager".into()),
+            test: false,
+            since: self.now.wall,
+            payload: "{}".into(),
+            attempts: 0,
+            last_error: None,
+            status: DeliveryStatus::Pending { next: self.now.wall },
+            changed: self.now.wall,
+        };
+        self.outbox.add(self.now, 0, delivery);
+        id
+    }
+
     fn due(&mut self) -> Vec<u64> {
         self.outbox.take_due(self.now, &self.model).into_iter().map(|d| d.id).collect()
     }
@@ -216,6 +238,24 @@ fn what_waits_is_bounded() {
         w.commit("a", 1, "page");
     }
     assert_eq!(w.outbox.book().deliveries.len(), PENDING_MOST + SETTLED_MOST);
+}
+
+#[test]
+fn a_flood_of_alerts_neither_delays_nor_pushes_out_what_a_commit_promised() {
+    let mut w = World::new();
+    let first = w.commit("a", 1, "page");
+    let mut oldest = 0;
+    for seq in 0..PENDING_MOST as u64 {
+        let id = w.alert(seq, "mail");
+        if seq == 0 {
+            oldest = id;
+        }
+    }
+    assert_eq!((w.status(first), w.status(oldest), w.outbox.due.len()), ("pending", "dead", PENDING_MOST));
+    let late = w.commit("b", 1, "mail");
+    let due = w.due();
+    assert!(due.contains(&first) && due.contains(&late), "{due:?}");
+    assert_eq!(due.len(), 1 + AT_ONCE_TO_ONE, "and the alerts beside them as far as they may");
 }
 
 #[test]

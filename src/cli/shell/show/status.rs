@@ -18,11 +18,20 @@ pub(in super::super) fn status(status: &StatusDto) -> String {
     if let Some(why) = &status.not_durable {
         out += &format!("\tNot durable: {why}\n");
     }
+    if status.clock.synced == Some(false) {
+        out += "\tClock: not synchronised\n";
+    }
     out += &section(
         "Problems",
         status.problems.iter().map(|p| {
             let forced = if p.hidden_by_force { " (hidden by a force)" } else { "" };
             format!("\t{}\t{} {}: {}{forced}\n", p.severity, p.kind, p.object, p.text)
+        }),
+    );
+    out += &section(
+        "Alerts",
+        status.alerts.iter().map(|a| {
+            format!("\t{}\t{}: {} {} since {}: {}\n", a.severity, a.alert, a.object_kind, a.object, a.since, a.text)
         }),
     );
     out += &section(
@@ -66,7 +75,13 @@ mod tests {
                 "since": "2026-11-29T22:50:18Z", "reason": "patch", "expires": null, "deadline": null,
                 "probe_disagrees": false,
             }],
-            "draining": [], "alerts": [], "clock": { "now": "2026-11-29T22:50:19Z", "synced": null },
+            "draining": [],
+            "alerts": [{
+                "id": 9, "alert": "pager", "kind": "vserver.down", "object_kind": "vserver", "object": "db", "part": "",
+                "severity": "error", "text": "down, and it has no backup", "since": "2026-11-29T22:50:18Z",
+                "raised_at": "2026-11-29T22:50:18Z", "repeats": 0, "told_at": "2026-11-29T22:50:18Z", "triggers": [],
+            }],
+            "clock": { "now": "2026-11-29T22:50:19Z", "synced": null },
             "problems": [{
                 "severity": "error", "kind": "vserver", "object": "db", "since": null,
                 "text": "down, and it has no backup", "href": "", "hidden_by_force": false,
@@ -80,6 +95,7 @@ mod tests {
              \tState: READY\tGeneration: 9\tRunning since 2026-11-29T22:50:17Z\n\
              \tConfiguration: box.toml, loaded at 2026-11-29T22:50:17Z\tUnsaved changes: `save config` writes them\n\
              \n\tProblems:\n\t\terror\tvserver db: down, and it has no backup\n\
+             \n\tAlerts:\n\t\terror\tpager: vserver db since 2026-11-29T22:50:18Z: down, and it has no backup\n\
              \n\tSet by people:\n\t\tservice web1: admin DISABLED by uid:0 at 2026-11-29T22:50:18Z: patch\n"
         );
     }
