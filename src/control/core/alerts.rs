@@ -18,8 +18,9 @@ use crate::model::delivery::Delivery;
 use crate::model::event::Record;
 use crate::model::time::{Now, Tick};
 
-/// Between two looks.
+/// Between two looks, and so much more for each thing that is wrong: ten thousand of them are looked at once a second.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
+const LOOK_LATER: Duration = Duration::from_micros(100);
 /// Rows that may wait for a disk that does not answer before they are condensed.
 const ROWS_WAITING: usize = 8_192;
 
@@ -58,11 +59,12 @@ impl Core {
             self.alert_look.wanted = true;
             return;
         }
-        self.alert_look.not_before = now.tick + LOOK_EVERY;
         // What is not published yet is looked at again when it is.
         self.alert_look.wanted = self.dirty;
         let model = Arc::clone(self.engine.model());
         let facts = self.facts(now, &model);
+        let wrong = u32::try_from(facts.held.len()).unwrap_or(u32::MAX);
+        self.alert_look.not_before = now.tick + LOOK_EVERY + LOOK_LATER.saturating_mul(wrong);
         for record in self.alerts.look(now, &model, &facts) {
             self.alert_changed(now, &model, record);
         }
