@@ -31,7 +31,7 @@
 //! | bound, for each client connection | value |
 //! |---|---|
 //! | streams at once | 100 |
-//! | header list | 64 KiB, 100 fields (431) |
+//! | header list | 64 KiB, 100 fields (431); the pieces of a Cookie field are one |
 //! | bytes of bodies that are not taken yet | 256 KiB a stream, 1 MiB in all |
 //! | streams that the client resets | 400 at once, 40 a second over time; then GOAWAY (ENHANCE_YOUR_CALM) |
 //! | PING, SETTINGS, PRIORITY, empty DATA frames and frames of unknown types | 2000 at once, 500 a second over time; then the same |
@@ -55,7 +55,7 @@
 //!
 //! ### Conformance
 //!
-//! 108 cases of RFC 9113 and RFC 7541 are sent frame by frame, from the preface to Huffman padding.
+//! 109 cases of RFC 9113 and RFC 7541 are sent frame by frame, from the preface to Huffman padding.
 //!
 //! | section | what | instead |
 //! |---|---|---|
@@ -147,7 +147,7 @@
 //! | a member could not be reached, or went down while it was being reached | on another, whatever the method |
 //! | an idle connection that the server closed as it was taken | on the same member, idempotent requests |
 //! | the server broke off before its answer began | on another, idempotent requests whose body (64 KiB at most) can be sent again |
-//! | the server said by HTTP/2 that it did not begin | once more, whatever the method |
+//! | the server said by HTTP/2 that it did not begin | at most twice, whatever the method |
 //!
 //! `max` is how many members are tried after the first; 0 never. Requests that a server has had draw on a budget when they
 //! are sent again: `budget_percent` of the requests of the last ten seconds, and three a second in any case, so that

@@ -1,5 +1,7 @@
 //! HTTP through the data plane.
 
+#[path = "l7/answers.rs"]
+mod answers;
 #[path = "l7/balance.rs"]
 mod balance;
 #[path = "l7/corpus.rs"]

@@ -12,7 +12,7 @@
 //!              └─▶ pingora: an upgrade, or a vserver with HTTP/2 to its servers
 //! ```
 
-mod answer;
+pub(in crate::dataplane::l7) mod answer;
 mod body;
 mod buffer;
 mod client;

@@ -34,7 +34,8 @@ pub fn is_preface(bytes: &[u8]) -> Option<bool> {
 /// Judges a request: as the head that it would be in HTTP/1.1. The framing is that of its body there.
 pub fn judge<'a>(request: Request<'a>, fields: impl Iterator<Item = (&'a str, &'a [u8])>) -> Result<Framing, Refusal> {
     let Request { method, scheme, authority, path, ends } = request;
-    if !scheme.is_some_and(|scheme| matches!(scheme, "http" | "https")) {
+    // Without an authority (RFC 9113 §8.3.1: what came from HTTP/1.1 has Host alone) the frame layer keeps no scheme.
+    if (scheme.is_some() || authority.is_some()) && !scheme.is_some_and(|scheme| matches!(scheme, "http" | "https")) {
         return refuse(400, "scheme other than http and https");
     }
     if !path.starts_with(b"/") && path != b"*" {
@@ -44,7 +45,7 @@ pub fn judge<'a>(request: Request<'a>, fields: impl Iterator<Item = (&'a str, &'
     if head[..head.len() - 2].iter().any(u8::is_ascii_control) {
         return refuse(400, "control byte in the method or the target");
     }
-    let mut host = None;
+    let (mut host, mut crumbs) = (None, Vec::new());
     for (name, value) in fields {
         if has_control(value) {
             return refuse(400, "control byte in a field value");
@@ -56,9 +57,17 @@ pub fn judge<'a>(request: Request<'a>, fields: impl Iterator<Item = (&'a str, &'
         if name == "host" {
             host = Some(value);
         }
+        if name == "cookie" {
+            // One field in pieces (RFC 9113 §8.2.3), and counted as one.
+            crumbs.push(value);
+            continue;
+        }
         for part in [name.as_bytes(), b": ", value, b"\r\n"] {
             head.extend_from_slice(part);
         }
+    }
+    if !crumbs.is_empty() {
+        head.extend_from_slice(&[b"cookie: ", &*crumbs.join(&b"; "[..]), b"\r\n"].concat());
     }
     match (authority, host) {
         (Some(authority), Some(host)) if !host.eq_ignore_ascii_case(authority.as_bytes()) => {
@@ -122,6 +131,9 @@ mod tests {
         assert_eq!(judge(post, length.into_iter()), Ok(Framing::Length(7)));
         assert_eq!(status(Request { method: "OPTIONS", path: b"*", ..GET }, &[]), 200);
         assert_eq!(status(GET, &[("cookie", "a=1"), ("cookie", "b=2"), ("te", "trailers")]), 200);
+        assert_eq!(status(GET, &[("cookie", "a=1"); 4 * FIELDS_MAX]), 200, "crumbs are one field");
+        let converted = Request { scheme: None, authority: None, ..GET };
+        assert_eq!(status(converted, &[("host", "a.test")]), 200, "from HTTP/1.1");
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod edit;
 mod grpc;
 mod request;
 mod retry;
+mod server;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -35,7 +36,6 @@ use crate::dataplane::l7::sticky;
 use crate::dataplane::member::{admit, learn};
 use crate::model::ending::{Ending, Phase, Reason, Who};
 use crate::model::id::Name;
-use crate::model::tls::TlsVersion;
 use ctx::{Ctx, Head, values, wanted};
 
 /// Interim answers (1xx) to one request at most: real servers send a few, and nothing else bounds them.
@@ -137,7 +137,7 @@ impl ProxyHttp for Hooks {
     }
 
     async fn upstream_peer(&self, session: &mut Session, ctx: &mut Ctx) -> Result<Box<HttpPeer>> {
-        if ctx.chosen.is_none() || !ctx.tried.is_empty() || ctx.resends > 0 {
+        if ctx.chosen.is_none() || !ctx.tried.is_empty() || ctx.fresh || ctx.refusals > 0 {
             let link = ctx.link()?;
             let snapshot = link.shared.plane.cell.load_full();
             if ctx.choose(&link, snapshot, session).await.is_err() {
@@ -149,7 +149,7 @@ impl ProxyHttp for Hooks {
         let chosen = ctx.chosen.as_ref().expect("chosen above");
         let link = ctx.link()?;
         let host = session.req_header().headers.get("host").and_then(|host| host.to_str().ok());
-        match peer::peer(link.shared.l7.prepared(), &link, chosen, host, ctx.upgrade) {
+        match peer::peer(link.shared.l7.prepared(), &link, chosen, host, ctx.connection()) {
             Ok(peer) => Ok(Box::new(peer)),
             Err(why) => Err(Error::explain(ErrorType::InvalidCert, why).into_up()),
         }
@@ -160,20 +160,11 @@ impl ProxyHttp for Hooks {
         _session: &mut Session,
         reused: bool,
         _peer: &HttpPeer,
-        _fd: std::os::fd::RawFd,
+        fd: std::os::fd::RawFd,
         digest: Option<&Digest>,
         ctx: &mut Ctx,
     ) -> Result<()> {
-        if let Some(chosen) = &ctx.chosen {
-            let settings = &chosen.snapshot.model.service(chosen.choice.service).settings;
-            ctx.last_of_connection = dial::asked(digest) == settings.max_requests;
-            let spoken = digest.and_then(|digest| digest.ssl_digest.as_ref()).map(|ssl| &*ssl.version);
-            if settings.tls.as_ref().is_some_and(|tls| tls.min_version == TlsVersion::V1_3)
-                && !spoken.is_some_and(|version| version.contains("1_3") || version.contains("1.3"))
-            {
-                return Err(Error::explain(ErrorType::TLSHandshakeFailure, "an old version of TLS").into_up());
-            }
-        }
+        server::accept(ctx, reused.then_some(fd), digest)?;
         if ctx.reached() {
             ctx.ended = None;
             ctx.step(|e| if reused { e.reused() } else { e.connected(dial::handshake(digest)) });
@@ -236,6 +227,15 @@ impl ProxyHttp for Hooks {
             }
         }
         Ok(())
+    }
+
+    async fn upstream_response_filter(
+        &self,
+        _: &mut Session,
+        response: &mut ResponseHeader,
+        _: &mut Ctx,
+    ) -> Result<()> {
+        server::judge(response)
     }
 
     async fn response_filter(&self, session: &mut Session, response: &mut ResponseHeader, ctx: &mut Ctx) -> Result<()> {
@@ -338,13 +338,11 @@ impl ProxyHttp for Hooks {
     ) -> Box<Error> {
         if !ctx.reached {
             // Nothing was sent, whatever the method.
-            ctx.pass_over();
-            error.set_retry(retry::on_another(ctx));
+            error.set_retry(retry::before_sending(ctx));
             return error;
         }
         retry::after_connect(session, &mut error, ctx, reused);
         if error.retry() {
-            ctx.resends += 1;
             ctx.ended = ctx.exchange.as_ref().map(|exchange| answer::ended_by(Some(&error), exchange.phase()));
         }
         error

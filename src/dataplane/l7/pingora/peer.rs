@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -31,6 +31,20 @@ const PING: Duration = Duration::from_secs(30);
 const STREAM_WINDOW_BYTES: u32 = 256 * 1024;
 const CONNECTION_WINDOW_BYTES: u32 = 4 * 1024 * 1024;
 
+/// Tells connections that are not to be shared from all others.
+static FRESH: AtomicU64 = AtomicU64::new(0);
+
+/// What a request needs a connection for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Connection {
+    /// One that carried others before is welcome.
+    Any,
+    /// One that carried none.
+    Fresh,
+    /// One that becomes a tunnel.
+    Upgrade,
+}
+
 /// What TLS to servers needs that is dear to make, by service.
 #[derive(Default)]
 pub(super) struct Prepared(Mutex<HashMap<Name, Arc<Material>>>);
@@ -49,8 +63,9 @@ pub(super) fn peer(
     link: &Link,
     chosen: &Acquired,
     host: Option<&str>,
-    upgrade: bool,
+    connection: Connection,
 ) -> Result<HttpPeer, String> {
+    let upgrade = connection == Connection::Upgrade;
     let service = chosen.snapshot.model.service(chosen.choice.service);
     let settings = &service.settings;
     let address = chosen.choice.address;
@@ -71,9 +86,11 @@ pub(super) fn peer(
     let header = header.map(|version| proxy::header(version, (info.client, info.local), info.tls.as_ref()));
     let dial = Dial { connect_timeout: settings.connect_timeout, proxy_header: header.clone(), upgrade };
     options.custom_l4 = Some(dial.connector());
-    if upgrade {
+    if connection != Connection::Any {
+        // Nobody comes back for it.
         options.idle_timeout = Some(Duration::from_secs(1));
-    } else if settings.http2 {
+    }
+    if settings.http2 && !upgrade {
         // In the clear there is nothing to agree by: the server is taken at its word.
         options.set_http_version(2, if settings.tls.is_some() { 1 } else { 2 });
         options.max_h2_streams = STREAMS_MAX;
@@ -103,6 +120,9 @@ pub(super) fn peer(
         // Nobody counts on a connection that is shared at once: after so many requests of all, another one is made.
         let all = chosen.serving.live().requests_total.load(Ordering::Relaxed);
         (all / u64::from(settings.max_requests)).hash(&mut shared_by);
+    }
+    if connection == Connection::Fresh {
+        FRESH.fetch_add(1, Ordering::Relaxed).hash(&mut shared_by);
     }
     peer.group_key = shared_by.finish();
     Ok(peer)

@@ -20,11 +20,11 @@ const FIELDS_MAX: usize = 200;
 pub(super) const INTERIM_MAX: u32 = 100;
 
 /// Why it is none.
-pub(super) type Why = &'static str;
+pub(in crate::dataplane::l7) type Why = &'static str;
 
 /// A head that passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Answer {
+pub(in crate::dataplane::l7) struct Answer {
     pub status: u16,
     pub reason: Span,
     /// 0 or 1: HTTP/1.0 or HTTP/1.1.
@@ -37,7 +37,7 @@ pub(super) struct Answer {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Framing {
+pub(in crate::dataplane::l7) enum Framing {
     None,
     Length(u64),
     Chunked,
@@ -67,7 +67,7 @@ pub(super) fn end(input: &[u8], scanned: &mut usize) -> Result<Option<usize>, Wh
 }
 
 /// Parses a whole head, the empty line included. `to_head`: of a request whose answer has no body.
-pub(super) fn parse(head: &[u8], to_head: bool, fields: &mut Vec<Field>) -> Result<Answer, Why> {
+pub(in crate::dataplane::l7) fn parse(head: &[u8], to_head: bool, fields: &mut Vec<Field>) -> Result<Answer, Why> {
     fields.clear();
     let line_end = memchr::memchr(b'\n', head).unwrap_or(head.len());
     let (minor, status, reason) = status_line(&head[..line_end.saturating_sub(1)])?;

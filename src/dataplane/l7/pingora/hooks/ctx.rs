@@ -12,6 +12,7 @@ use super::answer::Told;
 use crate::balance::extract;
 use crate::dataplane::ended::{Exchange, REQUEST_ID};
 use crate::dataplane::l7::link::Link;
+use crate::dataplane::l7::pingora::peer::Connection;
 use crate::dataplane::l7::routed::Routed;
 use crate::dataplane::member::{Acquired, Admitted, Refused, Wanted, acquire};
 use crate::model::balancing::Extract;
@@ -40,8 +41,13 @@ pub(in crate::dataplane::l7::pingora) struct Ctx {
     pub reached: bool,
     /// Services that could not be reached, or failed.
     pub tried: Vec<Name>,
-    /// Failures after the request was sent.
-    pub resends: u32,
+    /// A try failed: the next goes out on a connection that carried nothing before, so that one server that closes all
+    /// that are kept costs one try.
+    pub fresh: bool,
+    /// The connection that was taken was closed already.
+    pub stale: bool,
+    /// Times that a server said that it did not begin.
+    pub refusals: u32,
     /// Interim answers (1xx) of the server so far.
     pub interim: u32,
     pub upgrade: bool,
@@ -64,7 +70,9 @@ impl Ctx {
             chosen: None,
             reached: false,
             tried: Vec::new(),
-            resends: 0,
+            fresh: false,
+            stale: false,
+            refusals: 0,
             interim: 0,
             upgrade: false,
             last_of_connection: false,
@@ -114,6 +122,15 @@ impl Ctx {
         self.step(|e| e.chosen(&acquired));
         self.chosen = Some(acquired);
         Ok(())
+    }
+
+    /// Which connection the next try needs.
+    pub fn connection(&self) -> Connection {
+        match (self.upgrade, self.fresh) {
+            (true, _) => Connection::Upgrade,
+            (false, true) => Connection::Fresh,
+            (false, false) => Connection::Any,
+        }
     }
 
     /// The member is reached: from here on its flush ends the request. One that came while it was being reached does

@@ -3,9 +3,9 @@
 //! | what failed | tried again |
 //! |---|---|
 //! | the member could not be reached, or went down while it was being reached | whatever the method: nothing was sent |
-//! | an idle connection that the server closed as we took it | idempotent requests, on the same member |
+//! | an idle connection that the server closed as we took it | idempotent requests, on the same member, once; whatever the method where the end was there before we sent |
 //! | the server broke off before its answer began | idempotent requests whose body can be sent again |
-//! | the server said that it did not begin (GOAWAY, REFUSED_STREAM) | whatever the method, where the body can be sent again |
+//! | the server said that it did not begin (GOAWAY, REFUSED_STREAM) | whatever the method, twice, where the body can be sent again |
 //! | anything later, or time that ran out | never |
 //!
 //! At most `retry.max` members after the first, in thirty seconds. A request that was sent to a server before draws on
@@ -18,8 +18,18 @@ use super::ctx::{Ctx, wanted};
 use crate::dataplane::l7::policy;
 use crate::dataplane::member::Wanted;
 
-/// Times that one request is sent again on a connection that was closed as it was taken.
-const RESENDS_MAX: u32 = 2;
+/// Times that one request is sent again because a server did not begin it: a second connection may be at its end as well.
+const REFUSALS_MAX: u32 = 2;
+
+/// Nothing was sent: whether there is another try. A connection that was found closed is no fault of the member's.
+pub(super) fn before_sending(ctx: &mut Ctx) -> bool {
+    if std::mem::take(&mut ctx.stale) {
+        // Once, as no other that was kept is taken from here on.
+        return !std::mem::replace(&mut ctx.fresh, true) && ctx.may_try_again();
+    }
+    ctx.pass_over();
+    on_another(ctx)
+}
 
 /// A connection was made or taken, and the exchange on it failed.
 pub(super) fn after_connect(session: &mut Session, error: &mut Error, ctx: &mut Ctx, reused: bool) {
@@ -36,16 +46,18 @@ pub(super) fn after_connect(session: &mut Session, error: &mut Error, ctx: &mut 
             | ErrorType::ConnectError
             | ErrorType::H2Error
     ) && *error.esource() == ErrorSource::Upstream;
-    let may_resend = ctx.resends < RESENDS_MAX && ctx.may_try_again();
     if !can_be_sent_again || !(idempotent || refused) {
         error.set_retry(false);
     } else if refused {
-        error.set_retry(may_resend);
+        ctx.refusals += 1;
+        error.set_retry(ctx.refusals <= REFUSALS_MAX && ctx.may_try_again());
     } else if reused && broken {
         // The server closed an idle connection as we took it: its fault only if a fresh one fails too.
-        error.retry.decide_reuse(may_resend);
+        ctx.fresh = true;
+        error.retry.decide_reuse(ctx.may_try_again());
     } else if broken {
         ctx.pass_over();
+        ctx.fresh = true;
         error.set_retry(send_again(ctx));
     } else {
         error.set_retry(false);

@@ -324,6 +324,12 @@ fn fields() -> Vec<Case> {
         malformed("8.3.1", "two :authority", &[method, scheme, authority, path, authority]),
         malformed("8.3.1", "user in :authority", &[method, scheme, (":authority", "u@t.test"), path]),
         malformed("8.3.1", "Host that differs from :authority", &[method, scheme, authority, path, ("host", "other")]),
+        case(
+            "8.3.1",
+            "Host alone, as of HTTP/1.1",
+            Must::Answer(1),
+            &[head(1, true, &[method, scheme, path, ("host", "t.test")])],
+        ),
         malformed("8.5", "CONNECT with :path", &[(":method", "CONNECT"), scheme, authority, path]),
     ]
 }

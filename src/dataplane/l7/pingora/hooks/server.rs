@@ -1,0 +1,64 @@
+//! What is asked of a server's connection before a request goes out on it, and of its answer before anything sees it.
+
+use std::os::fd::RawFd;
+
+use nix::errno::Errno;
+use nix::sys::socket::{MsgFlags, recv};
+use pingora_core::protocols::Digest;
+use pingora_error::{Error, ErrorType, Result};
+use pingora_http::ResponseHeader;
+
+use super::ctx::Ctx;
+use crate::dataplane::l7::pingora::dial;
+use crate::dataplane::l7::relay::answer;
+use crate::model::tls::TlsVersion;
+
+/// Whether the request may go out on this connection; `kept`: its socket, where it carried a request before.
+pub(super) fn accept(ctx: &mut Ctx, kept: Option<RawFd>, digest: Option<&Digest>) -> Result<()> {
+    let Some(chosen) = &ctx.chosen else { return Ok(()) };
+    let settings = &chosen.snapshot.model.service(chosen.choice.service).settings;
+    // Over HTTP/2 a server may speak at any time, and says itself what it did not begin.
+    if kept.filter(|_| !settings.http2 || ctx.upgrade).is_some_and(|socket| !is_quiet(socket)) {
+        ctx.stale = true;
+        return Err(
+            Error::explain(ErrorType::ConnectionClosed, "the server closed a connection that was kept").into_up()
+        );
+    }
+    ctx.last_of_connection = dial::asked(digest) == settings.max_requests;
+    let spoken = digest.and_then(|digest| digest.ssl_digest.as_ref()).map(|ssl| &*ssl.version);
+    if settings.tls.as_ref().is_some_and(|tls| tls.min_version == TlsVersion::V1_3)
+        && !spoken.is_some_and(|version| version.contains("1_3") || version.contains("1.3"))
+    {
+        return Err(Error::explain(ErrorType::TLSHandshakeFailure, "an old version of TLS").into_up());
+    }
+    Ok(())
+}
+
+/// Whether nothing lies there, asked of the kernel: the engine knows only what the runtime has noticed so far, and a
+/// request that may not be repeated would be lost on a connection that is closed already.
+fn is_quiet(socket: RawFd) -> bool {
+    let peeked = recv(socket, &mut [0], MsgFlags::MSG_PEEK | MsgFlags::MSG_DONTWAIT);
+    matches!(peeked, Err(Errno::EAGAIN | Errno::EINTR))
+}
+
+/// Whether the head can be read in one way only, by the rules of the relay. The engine's parser hides what it tolerates
+/// in the spelling (bare LF, folded lines), and a Content-Length beside Transfer-Encoding, which it takes out (RFC 9112
+/// §6.3); the rest of the framing is all there.
+pub(super) fn judge(response: &ResponseHeader) -> Result<()> {
+    let minor = match response.version {
+        http::Version::HTTP_10 => 0,
+        http::Version::HTTP_2 if response.headers.get_all(http::header::CONTENT_LENGTH).iter().count() < 2 => {
+            return Ok(());
+        }
+        _ => 1,
+    };
+    let mut head = format!("HTTP/1.{minor} {}\r\n", response.status.as_str()).into_bytes();
+    for (name, value) in &response.headers {
+        for part in [name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"] {
+            head.extend_from_slice(part);
+        }
+    }
+    head.extend_from_slice(b"\r\n");
+    let judged = answer::parse(&head, false, &mut Vec::new());
+    judged.map(|_| ()).map_err(|why| Error::explain(ErrorType::HTTPStatus(502), why))
+}
