@@ -29,7 +29,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use tokio::net::TcpStream;
-use tokio::sync::{Notify, Semaphore, mpsc, watch};
+use tokio::sync::{Notify, mpsc, watch};
 
 use crate::balance::passive::Outcome;
 use crate::model::event::Observation;
@@ -72,8 +72,8 @@ pub(crate) struct Shared {
     pub kill: watch::Receiver<bool>,
     pub places: places::Places,
     /// Handshakes with clients that may be under way at once: half of the connections, so that clients that begin one
-    /// and fall silent leave room for the others.
-    pub handshakes: Semaphore,
+    /// and fall silent leave room for those that are done with theirs.
+    pub handshakes: tls::Handshakes,
     pub tls: tls::Servers,
     pub tls_clients: tls::Clients,
     pub log: access::AccessLog,
@@ -156,7 +156,7 @@ impl Dataplane {
             drain: drain_seen,
             kill: kill_seen,
             places: places::Places::new(budget.connections),
-            handshakes: Semaphore::new((budget.connections / 2).max(1)),
+            handshakes: tls::Handshakes::new(budget.connections / 2),
             tls: tls::Servers::default(),
             tls_clients: tls::Clients::default(),
             log: access::AccessLog::new(folder),

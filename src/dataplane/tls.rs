@@ -12,6 +12,7 @@ mod certificates;
 mod certified;
 mod clients;
 mod failure;
+mod handshakes;
 mod hello;
 mod pinned;
 mod servers;
@@ -20,6 +21,7 @@ mod trusting;
 
 pub(crate) use accept::{look, terminate};
 pub(crate) use clients::{Clients, server_name};
+pub(crate) use handshakes::Handshakes;
 pub(crate) use servers::Servers;
 
 use std::sync::{Arc, OnceLock};

@@ -16,7 +16,7 @@
 //! | `redirected` | A rule redirected, or `redirect_url` did. |
 //! | `rejected` | A rule refused. |
 //! | `client_limit` | A client limit was reached: 429. |
-//! | `too_many_connections` | So many clients were in their handshakes at once that one more found no place. |
+//! | `too_many_connections` | So many were connected, or in their handshakes, at once that this one, which was idle or silent, gave way to another. |
 //! | `tls_failed` | No certificate, version or cipher in common, or a certificate that was not accepted. |
 //! | `bad_proxy_header` | The PROXY protocol header was missing or malformed. |
 //! | `bad_request` | The request could be read in more than one way, or not at all: 400. |

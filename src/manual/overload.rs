@@ -97,7 +97,8 @@
 //! ## Connections of the process
 //!
 //! As many client connections are open at once as the limit of open files takes (100 000 at most). Where all places are
-//! taken and somebody waits, idle connections of HTTP are closed (`too_many_connections`), the oldest first of the client
-//! (an address, or a /64 of IPv6) that has most of them; requests in flight and connections without HTTP are not touched,
-//! for which `client_limits` with `concurrency` is there. Sessions of datagrams have no more than a quarter of the places;
+//! taken and somebody waits, idle connections of HTTP, and those whose PROXY protocol header or handshake is not over, are
+//! closed (`too_many_connections`), the oldest first of the client (an address, or a /64 of IPv6) that has most of them,
+//! as fast as others come; requests in flight and connections without HTTP are not touched, for which `client_limits` with
+//! `concurrency` is there. Handshakes have a bound of their own: [`tls`](super::tls). Sessions of datagrams have no more than a quarter of the places;
 //! where they are used up a VIP with many gives up those that were silent longest for one that has none.

@@ -58,8 +58,10 @@
 //! | `strict_sni` | false | |
 //! | `resumption` | true | tickets, whose keys change by themselves, and session ids; none outlives other rules for client certificates, the certificate that the client showed, or 12 h with one |
 //!
-//! A handshake has 10 s, and half of the connections that the process may have can be in one. Application protocols: `h2`
-//! and `http/1.1` as `http2` of the vserver says; a client that offers others alone is refused. Counted by vserver:
+//! A handshake has 10 s, and half of the connections that the process may have can be in one. One more always can: the
+//! oldest handshake of the client (an address, or a /64 of IPv6) that has most of them under way gives way (`too_many`),
+//! so that clients that fall silent in theirs keep nobody out. Application protocols: `h2` and `http/1.1` as `http2` of
+//! the vserver says; a client that offers others alone is refused. Counted by vserver:
 //! `bascule_vserver_tls_handshakes_total` (`full`, `resumed`) and `bascule_vserver_tls_failures_total` by reason: timeout,
 //! client_gone, malformed, nothing_in_common, unknown_name, client_certificate, refused_by_client, too_many, internal.
 //!

@@ -74,7 +74,7 @@ reasons! {
     Rejected = "rejected",
     /// A client limit was reached: 429.
     ClientLimit = "client_limit",
-    /// So many clients were in their handshakes at once that one more found no place.
+    /// So many were connected, or in their handshakes, at once that this one, which was idle or silent, gave way to another.
     TooManyConnections = "too_many_connections",
     /// No certificate, version or cipher in common, or a certificate that was not accepted.
     TlsFailed = "tls_failed",

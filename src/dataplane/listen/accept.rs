@@ -145,6 +145,10 @@ async fn told(
 ) -> bool {
     let read = tokio::select! {
         read = proxy::read(stream) => read,
+        reason = info.conn.entry.when_cut() => {
+            info.conn.ended(Who::Appliance, Phase::Accept, reason);
+            return false;
+        }
         () = raised(shared.kill.clone()) => return false,
     };
     match read {

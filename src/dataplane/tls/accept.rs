@@ -16,10 +16,10 @@ use tokio_rustls::server::TlsStream;
 use super::failure::Failure;
 use super::{hello, session, version_of};
 use crate::dataplane::conn::{ClientInfo, TlsInfo};
-use crate::dataplane::{Shared, raised};
+use crate::dataplane::{Shared, raised, reset_on_close};
 use crate::model::ending::{Phase, Reason, Who};
 use crate::model::id::Name;
-use crate::snapshot::live::VserverLive;
+use crate::snapshot::live::{Connection, VserverLive};
 
 /// Time for a whole handshake.
 const LIMIT: Duration = Duration::from_secs(10);
@@ -28,11 +28,12 @@ const PARTING: Duration = Duration::from_secs(1);
 /// The fatal alert `unrecognized_name` (RFC 6066 §3), as a record.
 const UNRECOGNIZED_NAME: [u8; 7] = [21, 3, 3, 0, 2, 2, 112];
 
-/// A handshake that came to nothing, and what is left of the connection.
-struct Failed {
-    failure: Failure,
-    why: String,
-    left: Option<TcpStream>,
+/// A handshake that came to nothing.
+enum Failed {
+    /// And what is left of the connection.
+    By { failure: Failure, why: String, left: Option<TcpStream> },
+    /// The connection was cut: it gave way to another, or somebody ended it.
+    Cut(Reason),
 }
 
 /// Speaks TLS with a client. `None`: it failed, which is counted and logged, and the connection is closed.
@@ -43,13 +44,10 @@ pub(crate) async fn terminate(
     stream: TcpStream,
     info: &mut ClientInfo,
 ) -> Option<TlsStream<TcpStream>> {
-    let Ok(_permit) = shared.handshakes.try_acquire() else {
-        crate::dataplane::reset_on_close(&stream);
-        failed(vserver, live, info, Failure::TooMany, "too many handshakes at once");
-        return None;
-    };
+    let entry = Arc::clone(&info.conn.entry);
+    let _under_way = shared.handshakes.begin(&entry);
     let began = Instant::now();
-    let handshake = session::identified(handshake(shared, vserver, stream));
+    let handshake = session::identified(handshake(shared, vserver, stream, &entry));
     let handshake = tokio::time::timeout(LIMIT, handshake);
     let (done, identity) = match tokio::select! { done = handshake => done, () = ending(shared) => return None } {
         Ok(done) => done,
@@ -69,7 +67,11 @@ pub(crate) async fn terminate(
             info.conn.secured(handshake);
             Some(stream)
         }
-        Err(Failed { failure, why, left }) => {
+        Err(Failed::Cut(reason)) => {
+            cut(vserver, live, info, reason);
+            None
+        }
+        Err(Failed::By { failure, why, left }) => {
             failed(vserver, live, info, failure, &why);
             if let Some(left) = left {
                 let _ = tokio::time::timeout(PARTING, part(left)).await;
@@ -79,26 +81,44 @@ pub(crate) async fn terminate(
     }
 }
 
-async fn handshake(shared: &Shared, vserver: &Name, stream: TcpStream) -> Result<TlsStream<TcpStream>, Failed> {
+async fn handshake(
+    shared: &Shared,
+    vserver: &Name,
+    stream: TcpStream,
+    entry: &Connection,
+) -> Result<TlsStream<TcpStream>, Failed> {
     let mut acceptor = pin!(LazyConfigAcceptor::new(Acceptor::default(), stream));
-    let mut begun = match acceptor.as_mut().await {
-        Ok(begun) => begun,
-        Err(error) => return Err(Failed::new(&error, acceptor.take_io())),
+    let begun = tokio::select! { begun = acceptor.as_mut() => Ok(begun), reason = entry.when_cut() => Err(reason) };
+    let mut begun = match begun {
+        Ok(Ok(begun)) => begun,
+        Ok(Err(error)) => return Err(Failed::new(&error, acceptor.take_io())),
+        Err(reason) => {
+            // Nothing is left of it in the kernel either.
+            acceptor.take_io().inspect(reset_on_close);
+            return Err(Failed::Cut(reason));
+        }
     };
     let server = shared.tls.get(vserver);
     let made = match server.as_deref().map(|server| &server.made) {
         Some(Ok(made)) => made,
-        Some(Err(why)) => return Err(Failed { failure: Failure::Internal, why: why.clone(), left: Some(begun.io) }),
+        Some(Err(why)) => {
+            return Err(Failed::By { failure: Failure::Internal, why: why.clone(), left: Some(begun.io) });
+        }
         // The vserver changed its type a moment ago.
-        None => return Err(Failed { failure: Failure::Internal, why: "not configured".into(), left: Some(begun.io) }),
+        None => {
+            return Err(Failed::By { failure: Failure::Internal, why: "not configured".into(), left: Some(begun.io) });
+        }
     };
     if !made.certificates.serves(begun.client_hello().server_name()) {
         let why = format!("no certificate for {:?}", begun.client_hello().server_name().unwrap_or(""));
         let _ = begun.io.write_all(&UNRECOGNIZED_NAME).await;
-        return Err(Failed { failure: Failure::UnknownName, why, left: Some(begun.io) });
+        return Err(Failed::By { failure: Failure::UnknownName, why, left: Some(begun.io) });
     }
     let accept = begun.into_stream(Arc::clone(&made.config)).into_fallible();
-    accept.await.map_err(|(error, left)| Failed::new(&error, Some(left)))
+    tokio::select! {
+        done = accept => done.map_err(|(error, left)| Failed::new(&error, Some(left))),
+        reason = entry.when_cut() => Err(Failed::Cut(reason)),
+    }
 }
 
 /// Reads the ClientHello of a connection that is passed through. What was read goes to the server first. `None`: it is no
@@ -122,7 +142,15 @@ pub(crate) async fn look(
         }
     };
     let looked = tokio::time::timeout(LIMIT, looked);
-    let looked = tokio::select! { looked = looked => looked, () = ending(shared) => return None };
+    let entry = Arc::clone(&info.conn.entry);
+    let looked = tokio::select! {
+        looked = looked => looked,
+        reason = entry.when_cut() => {
+            cut(vserver, live, info, reason);
+            return None;
+        }
+        () = ending(shared) => return None,
+    };
     match looked.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())) {
         Ok(hello) => {
             info.conn.entry.set_tls();
@@ -161,6 +189,13 @@ fn told(connection: &ServerConnection, identity: Option<session::Identity>) -> T
     }
 }
 
+fn cut(vserver: &Name, live: &VserverLive, info: &ClientInfo, reason: Reason) {
+    match reason {
+        Reason::TooManyConnections => failed(vserver, live, info, Failure::TooMany, "gave way to another connection"),
+        _ => info.conn.ended(Who::Appliance, Phase::Tls, reason),
+    }
+}
+
 fn failed(vserver: &Name, live: &VserverLive, info: &ClientInfo, failure: Failure, why: &str) {
     live.tls.failed_total[failure.index()].fetch_add(1, Ordering::Relaxed);
     tracing::debug!(client = %info.client, vserver = &**vserver, failure = failure.word(), why, "TLS failed");
@@ -184,6 +219,6 @@ async fn part(mut left: TcpStream) {
 
 impl Failed {
     fn new(error: &io::Error, left: Option<TcpStream>) -> Failed {
-        Failed { failure: Failure::of(error), why: error.to_string(), left }
+        Failed::By { failure: Failure::of(error), why: error.to_string(), left }
     }
 }

@@ -21,7 +21,7 @@ pub(crate) enum Failure {
     ClientCertificate,
     /// The client did not accept ours, or gave up for a reason of its own.
     RefusedByClient,
-    /// Too many handshakes at once.
+    /// Too many handshakes, or connections, at once: it gave way to another.
     TooMany,
     /// A certificate that cannot be used, or no randomness.
     Internal,

@@ -116,7 +116,7 @@ impl Connections {
     pub fn idle_of_the_heaviest(&self, most: usize) -> Vec<Arc<Connection>> {
         let mut by_client: HashMap<u64, VecDeque<Arc<Connection>>> = HashMap::new();
         for connection in self.list().into_iter().filter(|c| c.is_idle() && c.cut_for().is_none()) {
-            by_client.entry(network(connection.client().ip())).or_default().push_back(connection);
+            by_client.entry(connection.network()).or_default().push_back(connection);
         }
         let weight = |idle: &VecDeque<Arc<Connection>>| Some((idle.len(), Reverse(idle.front()?.id)));
         let mut heaviest: BinaryHeap<_> = by_client.iter().filter_map(|(c, idle)| Some((weight(idle)?, *c))).collect();
@@ -156,6 +156,11 @@ impl Connection {
     /// Told by the PROXY protocol header, once.
     pub fn set_client(&self, client: SocketAddr) {
         let _ = self.proxied.set(Box::new(client));
+    }
+
+    /// The client as one that is to leave room for others: an address of IPv4, or a /64 of IPv6.
+    pub fn network(&self) -> u64 {
+        network(self.client().ip())
     }
 
     pub fn set_tls(&self) {

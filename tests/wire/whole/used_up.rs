@@ -1,16 +1,18 @@
 //! The three reasons for which something of the process, or of the machine, must be used up: each with a process of its
 //! own, so that no other test goes short.
 
-use std::io::Read;
+use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::process::Command;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bascule::model::ending::{Ending, Phase, Reason, Who};
+use rustls::{ClientConnection, StreamOwned};
 use socket2::{Domain, Socket, Type};
 
 use super::box_under_test::{Backend, Box, http, within};
-use crate::tls::pki::Authority;
+use crate::tls::pki::{Authority, BOTH};
 
 const PATIENT: Duration = Duration::from_secs(10);
 
@@ -122,17 +124,20 @@ fn with_one_file_left(ending: Ending) {
     assert_eq!(again.body.trim(), "a");
 }
 
-/// Half of the connections that the limit of files allows may be in their handshakes at once.
+/// Half of the connections that the limit of files allows may be in their handshakes at once. One client that begins many
+/// and is silent drives out its own, and keeps no other out, on no VIP.
 fn with_clients_that_are_silent_in_their_handshakes(ending: Ending) {
     let certs = tempfile::tempdir().expect("a folder");
-    let issued = Authority::new("Test authority").issue("www", &["www.test"]);
+    let authority = Authority::new("Test authority");
+    let issued = authority.issue("www", &["www.test"]);
     for (name, text) in [("www.key", &issued.key), ("www.pem", &issued.chain)] {
         std::fs::write(certs.path().join(name), text).expect("it is written");
     }
     let backend = Backend::start("a");
     let folder = certs.path().display();
     let more = format!(
-        "type = \"SSL_TCP\"\ncertificates = [\"www\"]\n[certificate.www]\n\
+        "type = \"SSL_TCP\"\ncertificates = [\"www\"]\n[vserver.other]\naddress = \"127.0.0.1:0\"\nservices = [\"a\"]\n\
+         type = \"SSL_TCP\"\ncertificates = [\"www\"]\n[certificate.www]\n\
          certificate = \"{folder}/www.pem\"\nkey = \"{folder}/www.key\""
     );
     let box_ = Box::start_with_files(Some(256), &config(&backend, &more));
@@ -140,12 +145,31 @@ fn with_clients_that_are_silent_in_their_handshakes(ending: Ending) {
     assert!(box_.log().contains("the limit of open files bounds client connections files=256 connections=44"));
     let connect = || TcpStream::connect(box_.vip("web")).expect("a connection");
     let mut silent: Vec<TcpStream> = (0..23).map(|_| connect()).collect();
+    assert!(is_cut(&mut silent[0]), "the oldest gives way");
     expect(&box_, ending);
     let waits = |client: &mut TcpStream| {
         client.set_nonblocking(true).expect("a socket");
         client.read(&mut [0; 1]).is_err_and(|error| error.kind() == std::io::ErrorKind::WouldBlock)
     };
-    assert_eq!(silent.iter_mut().filter_map(|client| waits(client).then_some(())).count(), 22, "one is cut");
+    let count = |silent: &mut [TcpStream]| silent.iter_mut().filter_map(|client| waits(client).then_some(())).count();
+    assert_eq!(count(&mut silent), 22, "one is cut");
+    // Far more than there are places, so that more than one limit is reached.
+    silent.extend((0..200).map(|_| connect()));
+    let config = Arc::new(authority.client(BOTH));
+    for (host, vserver) in [(9, "web"), (10, "other"), (11, "web")] {
+        let socket = Socket::new(Domain::IPV4, Type::STREAM, None).expect("a socket");
+        socket.bind(&SocketAddr::from(([127, 0, 0, host], 0)).into()).expect("an address");
+        socket.connect(&box_.vip(vserver).into()).expect("a connection");
+        let session = ClientConnection::new(Arc::clone(&config), "www.test".try_into().expect("a name"));
+        let mut client = StreamOwned::new(session.expect("a client"), TcpStream::from(socket));
+        client.sock.set_read_timeout(Some(PATIENT)).expect("a time-out");
+        client.write_all(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").expect("a handshake");
+        let mut answer = String::new();
+        let _ = client.read_to_string(&mut answer);
+        assert!(answer.trim_end().ends_with('a'), "{answer}");
+    }
+    let left = count(&mut silent);
+    assert!((20..=22).contains(&left), "nobody had to wait for them to end: {left}");
 }
 
 /// Runs the test below in a network namespace, whose range of ports is its own.
