@@ -200,9 +200,10 @@ impl Transit<'_> {
         }
         self.scanned = 0;
         if !answer.is_interim() {
-            self.begun = Some(begun);
             self.state = State::Body(self.body_of(&answer));
+            // A body that is malformed from the first is no answer: the client has not had a byte of it.
             self.append_first()?;
+            self.begun = Some(begun);
         }
         Ok(true)
     }
