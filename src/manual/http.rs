@@ -145,13 +145,14 @@
 //! | what failed | tried again |
 //! |---|---|
 //! | a member could not be reached, or went down while it was being reached | on another, whatever the method |
-//! | an idle connection that the server closed as it was taken | on the same member, idempotent requests |
+//! | an idle connection that the server closed as it was taken | on the same member, idempotent requests whose body can be sent again, and any of which it took nothing |
 //! | the server broke off before its answer began | on another, idempotent requests whose body (64 KiB at most) can be sent again |
 //! | the server said by HTTP/2 that it did not begin | at most twice, whatever the method |
 //!
 //! `max` is how many members are tried after the first; 0 never. Requests that a server has had draw on a budget when they
 //! are sent again: `budget_percent` of the requests of the last ten seconds, and three a second in any case, so that
-//! servers that fail are not hit harder.
+//! servers that fail are not hit harder. A body can be sent again while no more than 64 KiB of it, framing of chunks
+//! included, have come from the client, and whether it has come to its end does not matter.
 //!
 //! `max_req` of a service ends a connection to the server after so many requests (0: never). With `http2` it is a new
 //! connection after about so many requests of all.

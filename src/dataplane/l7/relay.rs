@@ -17,6 +17,7 @@ mod body;
 mod buffer;
 mod client;
 mod clock;
+mod kept;
 mod outset;
 mod pool;
 mod request;

@@ -6,10 +6,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use bascule::dataplane::l7::Carrier;
 use bascule::model::service::Protocol::Http;
 use tokio::io::AsyncWriteExt;
-use tokio::sync::Barrier;
+use tokio::net::TcpStream;
+use tokio::sync::{Barrier, Notify};
 
-use super::one;
-use crate::world::{Plan, Server, World, eventually, exchange, get, read_request};
+use super::{one, two};
+use crate::world::{
+    PATIENT, Plan, Server, World, connect, eventually, exchange, get, read_all, read_answer, read_request,
+};
 
 /// Five members that take a request and close, and how many they took.
 async fn failing() -> (Vec<Server>, Arc<AtomicUsize>) {
@@ -135,5 +138,96 @@ async fn a_post_is_not_sent_on_a_kept_connection_that_the_server_has_closed() {
             // Its end lies in the kernel now, noticed or not.
             eventually("it is closed", || closed.load(Ordering::SeqCst) == done).await;
         }
+    }
+}
+
+/// A member that says when the head of a request is there, takes all of it, and closes, or answers `b`. What it took.
+async fn member(answers: bool, heads: &Arc<Notify>) -> Server {
+    let (heads, seen) = (Arc::clone(heads), Arc::<parking_lot::Mutex<Vec<u8>>>::default());
+    let record = Arc::clone(&seen);
+    let serve = move |mut stream: TcpStream| {
+        let (heads, record) = (Arc::clone(&heads), Arc::clone(&record));
+        async move {
+            while stream.peek(&mut [0; 1]).await.is_ok_and(|read| read > 0) {
+                heads.notify_one();
+                let Some(request) = read_request(&mut stream).await else { return };
+                record.lock().extend_from_slice(request.as_bytes());
+                if !answers || stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nb").await.is_err() {
+                    return;
+                }
+            }
+        }
+    };
+    let mut server = Server::each(serve).await;
+    server.seen = seen;
+    server
+}
+
+/// Whether a request that meets a member that fails is answered by the next. Its body begins when the member has its head,
+/// and another request follows it at once.
+async fn is_repeated(method: &str, framing: &str, body: &str, sent_on: &str) -> bool {
+    let heads = Arc::<Notify>::default();
+    let (fails, answers) = (member(false, &heads).await, member(true, &heads).await);
+    let mut model = two(&fails, &answers).with(|v| v.retry.budget_percent = 100).model();
+    model.vservers[0].members[1].order = 2;
+    let world = World::through(model, Carrier::Relay).await;
+    let mut client = connect(world.vip("web")).await;
+    client.write_all(format!("{method} /up HTTP/1.1\r\nHost: x\r\n{framing}\r\n\r\n").as_bytes()).await.unwrap();
+    tokio::time::timeout(PATIENT, heads.notified()).await.expect("the first member has the head");
+    let rest = format!("{body}GET /next HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    // It may be answered before it is out.
+    let _ = client.write_all(rest.as_bytes()).await;
+    let got = read_all(&mut client).await;
+    let had = |server: &Server| server.seen().matches(&format!("{method} /up ")).count();
+    if got.starts_with("HTTP/1.1 502 ") {
+        assert_eq!((had(&fails), had(&answers)), (1, 0), "{got}");
+        return false;
+    }
+    assert_eq!(got.matches("HTTP/1.1 200 ").count(), 2, "{got}");
+    assert_eq!((had(&fails), had(&answers)), (1, 1));
+    let seen = answers.seen();
+    let seen = seen.split_once("\r\n\r\n").unwrap().1;
+    assert!(seen.strip_prefix(sent_on).is_some_and(|next| next.starts_with("GET /next ")), "the whole body, once");
+    true
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_idempotent_request_is_repeated_however_its_body_comes_up_to_64_kib_of_it() {
+    let length = |body: &str| format!("Content-Length: {}", body.len());
+    for size in [1, 10, 17_000, 65_536] {
+        let body = "x".repeat(size);
+        assert!(is_repeated("PUT", &length(&body), &body, &body).await, "{size}");
+    }
+    let body = "x".repeat(65_537);
+    assert!(!is_repeated("PUT", &length(&body), &body, &body).await, "it is not kept");
+    assert!(!is_repeated("POST", &length("hello"), "hello", "hello").await, "it may have been done");
+    let chunked = "Transfer-Encoding: chunked";
+    let (few, sent_on) = ("5;a=b\r\nhello\r\n03\r\nabc\r\n0\r\n\r\n", "5\r\nhello\r\n3\r\nabc\r\n0\r\n\r\n");
+    assert!(is_repeated("PUT", chunked, few, sent_on).await);
+    assert!(!is_repeated("POST", chunked, few, sent_on).await);
+    let piece = format!("3e8\r\n{}\r\n", "x".repeat(1000));
+    let (many, more) = (format!("{}0\r\n\r\n", piece.repeat(60)), format!("{}0\r\n\r\n", piece.repeat(70)));
+    assert!(is_repeated("DELETE", chunked, &many, &many).await);
+    assert!(!is_repeated("DELETE", chunked, &more, &more).await);
+}
+
+/// Each connection is closed behind its second answer: the third request finds it dead, or dying.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_idempotent_request_in_chunks_survives_a_kept_connection_that_ends() {
+    let server = Server::each(|mut stream| async move {
+        for _ in 0..2 {
+            let Some(request) = read_request(&mut stream).await else { return };
+            assert!(request.ends_with("2\r\nhi\r\n0\r\n\r\n"), "{request}");
+            let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na").await;
+        }
+    })
+    .await;
+    let world = World::through(one(&server).model(), Carrier::Relay).await;
+    let mut client = connect(world.vip("web")).await;
+    for n in 0..60 {
+        let put = b"PUT / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n";
+        client.write_all(put).await.unwrap();
+        let answer = read_answer(&mut client).await;
+        assert!(answer.starts_with("HTTP/1.1 200 "), "{n}: {answer}");
     }
 }

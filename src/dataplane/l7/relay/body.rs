@@ -57,6 +57,11 @@ impl Body {
         self.ready > 0
     }
 
+    /// Bytes at the front of the buffer that were taken of it, and are not written.
+    pub fn held(&self) -> usize {
+        self.ready + self.gap
+    }
+
     /// What may be written.
     pub fn ready<'a>(&self, buffer: &'a Buffer) -> &'a [u8] {
         &buffer.data()[..self.ready]

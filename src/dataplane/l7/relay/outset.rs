@@ -3,6 +3,7 @@
 use super::body::Body;
 use super::buffer::Buffer;
 use super::client::Client;
+use super::kept::Kept;
 use super::serve::Trip;
 use super::write::{self, Onwards};
 use crate::dataplane::l7::forward::{self, About};
@@ -14,6 +15,8 @@ use crate::dataplane::member::Acquired;
 pub(super) struct Outset {
     pub out: Buffer,
     pub body: Body,
+    /// What leaves the input, where it may have to be sent again.
+    pub kept: Option<Kept>,
     /// For copies; empty where there are none.
     pub copied_head: Vec<u8>,
 }
@@ -23,6 +26,7 @@ pub(super) fn outset<S>(
     acquired: &Acquired,
     trip: &mut Trip<'_>,
     whole: bool,
+    reused: bool,
     last: bool,
 ) -> Outset {
     let mut out = Buffer::new();
@@ -65,15 +69,18 @@ pub(super) fn outset<S>(
             out.put(body);
             trip.story.moved_in(body.len() as u64);
         }
-        return Outset { out, body: Body::none(), copied_head };
+        return Outset { out, body: Body::none(), kept: None, copied_head };
     }
     let body = match request.head.framing {
         Framing::None => Body::none(),
         Framing::Length(length) => Body::length(length),
         Framing::Chunked => Body::chunks(if trails { Form::ChunksAndTrailers } else { Form::Chunks }),
     };
+    // Over a connection that was idle it may come to nothing through no fault of the member's.
+    let keeps = reused || (request.idempotent && request.fits() && trip.repeats);
+    let kept = keeps.then(|| Kept::new(request, client.input()));
     request.gone = true;
     let length = request.length;
     client.consume(length);
-    Outset { out, body, copied_head }
+    Outset { out, body, kept, copied_head }
 }

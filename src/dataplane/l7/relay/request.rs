@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use super::End;
 use super::buffer::Buffer;
 use super::client::Client;
+use super::kept::BODY_MAX_BYTES;
 use super::write::{self, Keep, Parts, Source, Told};
 use crate::balance::extract;
 use crate::dataplane::conn::{ClientInfo, Transport};
@@ -54,9 +55,14 @@ impl Request {
         self.head.minor == 1 && self.head.connection.upgrade && has_upgrade()
     }
 
-    /// All of it is in the input, so that it can be sent again.
+    /// All of it is in the input, and stays there until its answer has begun.
     pub fn is_whole(&self, input: &[u8]) -> bool {
         !self.gone && self.head.framing != Framing::Chunked && input.len() - self.length >= self.body_length()
+    }
+
+    /// Its body is not known to be more than can be kept to be sent again.
+    pub fn fits(&self) -> bool {
+        self.body_length() <= BODY_MAX_BYTES
     }
 
     /// Bytes of the body, where its head says how many.

@@ -3,7 +3,7 @@
 //!
 //! A member that cannot be reached, or goes down while it is being reached, is passed over, whatever the method, as
 //! nothing was sent. One that ends the connection before its answer began is passed over where the request may be
-//! repeated: its method is idempotent (RFC 9110 §9.2.2) and all of it is still here. A connection that was kept idle is
+//! repeated: its method is idempotent (RFC 9110 §9.2.2) and what was sent of it is still here, 64 KiB of a body at most. A connection that was kept idle is
 //! not the member's fault: the first failure of that kind is tried again on a new one. What is left after that is 502, or
 //! 504 where time ran out.
 
@@ -24,6 +24,7 @@ use super::{End, Relay};
 use crate::dataplane::conn::{ClientInfo, Transport, gone};
 use crate::dataplane::connect::connect;
 use crate::dataplane::ended::Exchange;
+use crate::dataplane::l7::head::Framing;
 use crate::dataplane::l7::pages::Page;
 use crate::dataplane::l7::policy::{self, Verdict};
 use crate::dataplane::l7::routed::Routed;
@@ -57,6 +58,8 @@ pub(super) struct Trip<'a> {
     pub story: &'a mut Exchange,
     /// Only over a connection that is made for it.
     fresh: bool,
+    /// There may be another try.
+    pub repeats: bool,
 }
 
 /// Serves one request. `None`: the connection is good for another.
@@ -97,7 +100,8 @@ pub(super) async fn serve<S: Transport>(
             Err(Left::Stopped) => return Some(End::Reset),
         };
         story.chosen(&acquired);
-        let mut trip = Trip { request: &mut request, routed: routed.as_mut(), story: &mut story, fresh: tries.fresh };
+        let (fresh, repeats) = (tries.fresh, tries.has_more());
+        let mut trip = Trip { request: &mut request, routed: routed.as_mut(), story: &mut story, fresh, repeats };
         let failed = match attempt(relay, client, &acquired, &mut trip).await {
             Ok((end, status)) => {
                 story.end(Who::Server, Reason::Done, status);
@@ -291,7 +295,7 @@ async fn attempt<S: Transport>(
     let stamp = service.settings.tls.as_ref().map_or(0, |_| client.shared.tls_clients.stamp(&service.name));
     let definition = Definition::of(service, acquired.choice.address, live, host, stamp);
     let whole = request.is_whole(client.input());
-    let repeatable = whole && request.idempotent;
+    let repeatable = request.idempotent && (whole || (request.fits() && request.head.framing != Framing::Chunked));
     let pooled = if trip.fresh { None } else { relay.pool.take(live, &definition, relay.clock.now()) };
     // A request that may not be repeated gets a kept connection only if the kernel says that it is still good.
     let pooled = pooled.and_then(|mut server| (repeatable || server.is_quiet_now()).then_some(server));
@@ -322,16 +326,21 @@ async fn attempt<S: Transport>(
         client_limit: client.limit,
         server_limit: service.settings.server_idle(),
     };
-    let Outset { out, body, copied_head } = outset(client, acquired, trip, whole, last);
+    let Outset { out, body, kept, copied_head } = outset(client, acquired, trip, whole, reused, last);
     let (request, story) = (&mut *trip.request, &mut *trip.story);
     let mut transit = Transit::new(&terms, story, server, out, body);
+    transit.keep(kept);
     transit.watch(acquired);
     transit.diagnose(asked.filter(|asked| !asked.diagnostics.is_empty()));
     transit.route(trip.routed.as_deref_mut(), copied_head);
     let ended = transit.run(client).await;
     client.signals.served();
     if let Err(fail) = ended {
-        return Err(Failed::in_transit(&transit, fail, whole, repeatable, reused));
+        let failed = Failed::in_transit(&transit, fail, whole, request.idempotent, reused);
+        if let Some(kept) = transit.kept.take() {
+            kept.put_back(&transit.body, request, client);
+        }
+        return Err(failed);
     }
     if whole {
         client.consume(request.length + request.body_length());

@@ -19,6 +19,7 @@ use super::answer::{Answer, Why};
 use super::body::Body;
 use super::buffer::Buffer;
 use super::client::{Client, Stop};
+use super::kept::Kept;
 use super::server::Server;
 use super::write::Keep;
 use crate::dataplane::conn::Transport;
@@ -54,7 +55,9 @@ pub(super) struct Transit<'a> {
     pub server: Server,
     /// To the server, before the body.
     out: Buffer,
-    body: Body,
+    pub body: Body,
+    /// What has left the input, for as long as it can be sent again.
+    pub kept: Option<Kept>,
     /// The server takes nothing any more.
     deaf: bool,
     /// Something went to the server.
@@ -129,6 +132,7 @@ impl<'a> Transit<'a> {
             server,
             out,
             body,
+            kept: None,
             deaf: false,
             wrote: false,
             server_unflushed: false,
@@ -145,6 +149,11 @@ impl<'a> Transit<'a> {
             routed: None,
             copied_head: Vec::new(),
         }
+    }
+
+    /// It may have to be sent again, though it does not stay in the input.
+    pub fn keep(&mut self, kept: Option<Kept>) {
+        self.kept = kept;
     }
 
     /// A client of a member that drains is to come again, and be balanced.
@@ -300,7 +309,11 @@ impl<'a> Transit<'a> {
     /// Looks for bytes of the body in what was read. False where there are none.
     fn make_ready<S>(&mut self, client: &mut Client<S>) -> Result<bool, Fail> {
         if let Some(input) = client.input.as_mut().filter(|input| !input.is_empty()) {
+            if let Some(kept) = &mut self.kept {
+                kept.put(input);
+            }
             let data = self.body.take(input).map_err(Fail::BadBody)?;
+            self.kept.take_if(|kept| !kept.took(&self.body, input));
             self.story.moved_in(data);
             if let Some(routed) = self.routed.as_mut().filter(|_| !self.copied_head.is_empty()) {
                 // Of known length: a body in chunks that is copied goes through the other engine.

@@ -61,6 +61,11 @@ impl Tries {
         Tries { tried: Vec::new(), fresh: false, last: None, left: most, began }
     }
 
+    /// Whether there may be another member after this one.
+    pub fn has_more(&self) -> bool {
+        self.left > 0
+    }
+
     /// `None`: again. `granted`: whether there is another, and, where a server has had the request (`true`), whether the
     /// vserver's budget has room for it.
     pub fn after(
@@ -111,9 +116,11 @@ impl Failed {
         Failed { remedy: Remedy::End(End::Reset, 0), ending: None }
     }
 
-    /// `whole`: the request can be sent again as far as its bytes go; `repeatable`: by its method too; `reused`: the
-    /// connection had been idle.
-    pub fn in_transit(transit: &Transit<'_>, fail: Fail, whole: bool, repeatable: bool, reused: bool) -> Failed {
+    /// `whole`: the request stands in the input as a whole; `idempotent`: it may be sent twice by its method; `reused`:
+    /// the connection had been idle.
+    pub fn in_transit(transit: &Transit<'_>, fail: Fail, whole: bool, idempotent: bool, reused: bool) -> Failed {
+        let is_here = whole || transit.kept.is_some();
+        let repeatable = is_here && idempotent;
         let (who, reason) = match (fail, transit.begun) {
             (Fail::Cut, _) => return Failed { remedy: Remedy::End(End::Reset, transit.status()), ending: None },
             (Fail::ClientGone, _) => (Who::Client, Reason::ClientGone),
@@ -131,7 +138,7 @@ impl Failed {
             // An end of the connection tells the client that the answer is not whole, unless that is how it ends.
             (_, Some(begun)) => Remedy::End(if begun.tells_its_end { End::Close } else { End::Reset }, begun.status),
             // Not a byte of it was taken by a connection that was dead already, or all of it may be done twice.
-            (Fail::Closed, None) if reused && (repeatable || (whole && !transit.wrote)) => Remedy::Fresh,
+            (Fail::Closed, None) if reused && (repeatable || (is_here && !transit.wrote)) => Remedy::Fresh,
             (Fail::Closed, None) if repeatable => Remedy::Another { status: 502, price: Price::Load },
             (Fail::ClientStalled | Fail::ClientSlow, None) => Remedy::Page(408),
             (Fail::BadBody(refusal), None) => Remedy::Page(refusal.status),

@@ -204,6 +204,7 @@ impl Transit<'_> {
             // A body that is malformed from the first is no answer: the client has not had a byte of it.
             self.append_first()?;
             self.begun = Some(begun);
+            self.kept = None;
         }
         Ok(true)
     }
