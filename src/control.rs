@@ -17,6 +17,7 @@ pub mod resolve;
 pub mod save;
 pub mod store;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tokio::sync::{broadcast, mpsc};
@@ -114,6 +115,18 @@ pub struct RunStatus {
     pub journal_entries: u64,
     /// What the kernel says of its clock; `None`: nobody could tell.
     pub clock_synced: Option<bool>,
+    /// Of the last commit of each scenario that this process has published.
+    pub caches: Arc<BTreeMap<Name, CachesOver>>,
+}
+
+/// When caches have let go of what a commit replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CachesOver {
+    /// Of the commit.
+    pub seq: u64,
+    pub published_at: Wall,
+    /// `None`: none holds anything else, as far as this box has answered.
+    pub until: Option<Wall>,
 }
 
 /// Something that happened, as `/events` sends it.

@@ -3,6 +3,7 @@
 //! and half new. What must outlive a generation stands in [`live`], keyed by name.
 
 pub mod build;
+pub mod caching;
 pub mod cell;
 pub mod chooser;
 pub mod contents;
@@ -55,6 +56,8 @@ pub struct Snapshot {
     /// Names for each steered RRset the last set of records that was not empty after the filter; read where `on_empty`
     /// is `last_good`. By zone, then RRset; positions in `Rrset::records`.
     pub last_good: Arc<zones::LastGood>,
+    /// TTLs of steered RRsets, and what caches may hold of them.
+    pub caching: caching::Caching,
     /// Counters and sockets of the DNS service.
     pub dns: Arc<live::DnsLive>,
     /// Counters of zones.

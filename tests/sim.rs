@@ -23,5 +23,7 @@ mod replay;
 mod restart;
 #[path = "sim/split.rs"]
 mod split;
+#[path = "sim/turning.rs"]
+mod turning;
 #[path = "sim/vectors.rs"]
 mod vectors;

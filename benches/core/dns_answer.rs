@@ -98,6 +98,8 @@ fn model() -> Arc<Model> {
         rtype: RecordType::A,
         ttl: 30,
         own_ttl: false,
+        degraded_ttl: None,
+        own_degraded_ttl: false,
         records: vec![
             record(10, None),
             record(11, None),
@@ -112,6 +114,7 @@ fn model() -> Arc<Model> {
         name: "example.test".into(),
         origin: origin.clone(),
         ttl: Duration::from_secs(60),
+        degraded_ttl: None,
         soa: Soa {
             mname: ns.clone(),
             rname: ns,

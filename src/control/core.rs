@@ -17,6 +17,7 @@
 
 mod acts;
 mod alerts;
+mod caches;
 mod configuration;
 mod durable;
 mod foresight;
@@ -124,6 +125,8 @@ pub struct Core {
     unwritten_since: Option<Tick>,
     disk_error: Option<String>,
     held: Vec<publish::Held>,
+    /// Commits that the next publication shows.
+    released: Vec<(Name, u64)>,
     /// Entries of the journal that were dropped while the disk did not answer.
     lost_entries: u64,
     acts: acts::Acts,
@@ -152,7 +155,7 @@ impl Core {
         let zones = Arc::new(ZoneIndex::build(&loaded.model));
         let mut registry = found.cookie_key.clone().map_or_else(Registry::default, Registry::with_cookie_key);
         registry.wall = now.wall;
-        let first = publish::first_snapshot(&loaded.model, &zones, &mut registry, &found.saved);
+        let first = publish::first_snapshot(&loaded.model, &zones, &mut registry, &found);
         let mut core = Core {
             engine: Engine::new(),
             effects: Vec::new(),
@@ -197,6 +200,7 @@ impl Core {
             unwritten_since: None,
             disk_error: None,
             held: Vec::new(),
+            released: Vec::new(),
             lost_entries: 0,
             acts: acts::Acts::new(&found.intents),
             reads: Vec::new(),

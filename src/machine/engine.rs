@@ -12,6 +12,7 @@ mod rows;
 mod settle;
 mod timers;
 mod together;
+mod turning;
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -60,6 +61,8 @@ pub struct Engine {
     reloaded: bool,
     /// `admin:<user>` while the consequences of what a person did are worked out.
     act_of: Option<Name>,
+    /// Some record has a `degraded_ttl`.
+    looks_at_turning: bool,
     /// Something visible changed in this step.
     changed: bool,
 }
@@ -127,6 +130,8 @@ struct Dirty {
     scenarios: BTreeSet<(u32, ScenarioId)>,
     watched: BTreeSet<WatchedId>,
     crowds: BTreeSet<Crowd>,
+    /// By rank too.
+    turning: BTreeSet<(u32, ScenarioId)>,
 }
 
 // === impl Engine ===

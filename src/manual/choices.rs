@@ -95,6 +95,8 @@
 //! |---|---|
 //! | time windows in the two nights on which the clock jumps | hours are what the clock on the wall shows: a window that it never shows does not open, one that it shows twice is open twice as long without a break ([`window`](crate::machine::window) has the table) |
 //! | a window over midnight | belongs to the day on which it begins, as do weekday and holiday |
+//! | the shorter TTL near a flip (`degraded_ttl`) | holds while a scenario that a record names is active or in the making of a transition, and while the `check` of a record is false ([`records`](super::records)); ADC states announce nothing, and negative answers keep the SOA's minimum |
+//! | which caches count as holding a former answer | those that were answered by this box: the time of each answer and its TTL, and one second for what is under way; after a restart, every RRset a moment before it |
 //! | DNS queries of type ANY | answered with one RRset, the CNAME or else the one of the lowest type number (RFC 8482) |
 //!
 //! ## Triggers and guards

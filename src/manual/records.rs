@@ -35,5 +35,36 @@
 //! How many answers were made of the primary set, of a DR set, and of what `on_empty` chose, is counted for each RRset
 //! (`bascule_rrset_answers_total`, and `served` in the REST interface): after a transition it tells who still gets what.
 //!
-//! One TTL for each RRset. A CNAME never stands beside other data in any combination that can be reached: that is
+//! # TTLs and caches
+//!
+//! One TTL for each RRset, `ttl` of its own or the zone's. A flip is answered at once, but resolvers keep what they have
+//! until its TTL is over; a short TTL makes flips fast and costs queries on every quiet day. `degraded_ttl`, of the zone or
+//! of the RRset, is a second TTL for the times that matter:
+//!
+//! ```toml
+//! [zone."example.test"]
+//! ttl          = "60s"
+//! degraded_ttl = "5s"
+//! soa          = { mname = "ns1", rname = "hostmaster" }
+//! ```
+//!
+//! Answers of an RRset have it
+//! - while a scenario that one of its records names is active (`cond = "S!"`: inactive), so that the way back is fast;
+//! - while such a scenario may be about to change: its guard runs, a group is true and waits for `min_dwell`, or every term
+//!   of a group is true or on its way: a hold counts, the last samples of a check contradict its state (the first of three
+//!   failures), a quorum of a data centre would break, or a scenario that it follows is itself about to change. Vservers,
+//!   services, windows and switches give no such sign;
+//! - while the `check` of one of its records is false.
+//!
+//! After a transition the box knows by when caches have let go of what it replaced, from the TTLs of the answers that it
+//! really gave before: an answer given with 60 s a moment before the short TTL counts with its 60 s. That time is in
+//! `last_transition.caches_over_at` of the scenario (with `published_at`, when answers followed), in `/transitions`, in the
+//! events of the scenario, in `show scenario`, in `explain dns`, and in the journal as an entry `caches` with the RRsets
+//! that changed; `/zones/NAME` has it for each RRset (`caches_over_at`, `since`, and `ttl_because`). Null means that no
+//! cache holds a former answer. After a restart every RRset counts as answered a moment before it. Not counted is what
+//! breaks the rules of DNS (resolvers that stretch TTLs, programs that ask once), and what secondaries answer that have
+//! the zone by transfer. Keep the old address answering until then: drain it (`disable service … -graceFul`), or leave a
+//! vserver there that redirects.
+//!
+//! A CNAME never stands beside other data in any combination that can be reached: that is
 //! checked when the configuration is loaded.

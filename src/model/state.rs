@@ -196,6 +196,9 @@ pub struct ScenarioView {
     pub oscillating: bool,
     /// The last attempt of its guard did not end in a commit, and the commit is still wanted.
     pub refused: Option<RefusedView>,
+    /// A transition is in the making: a guard runs, a hold counts, or samples of a check begin to contradict its state
+    /// where that could complete a group. Only kept up where some record has a `degraded_ttl`; else false.
+    pub turning: bool,
     /// By [`Direction`], then in the order of the configuration.
     pub groups: [Vec<GroupView>; 2],
     pub last_transition: Option<Arc<Transition>>,

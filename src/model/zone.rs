@@ -21,6 +21,8 @@ pub struct Zone {
     pub origin: DnsName,
     /// Default TTL of records that say none. 0..=2147483647 s; default 60 s.
     pub ttl: Duration,
+    /// TTL of steered RRsets near a change, where they say none of their own. At most `ttl`; default: none.
+    pub degraded_ttl: Option<Duration>,
     pub soa: Soa,
     /// The zone text as configured, and where it came from; `None`: none.
     pub text: Option<ZoneText>,
@@ -70,6 +72,11 @@ pub struct Rrset {
     pub ttl: u32,
     /// Whether the TTL was said.
     pub own_ttl: bool,
+    /// Seconds, less than `ttl`: the TTL while the answer is not the usual one or may change soon (the snapshot says
+    /// when). `None`: `ttl` holds always.
+    pub degraded_ttl: Option<u32>,
+    /// Whether it was said here, and not for the zone.
+    pub own_degraded_ttl: bool,
     /// In the order of the configuration: DR sets are tried in it.
     pub records: Vec<Record>,
     pub on_empty: OnEmpty,

@@ -2,22 +2,22 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use crate::dataplane::dns::explain::explain;
+use crate::dataplane::dns::explain::explain_at;
 use crate::dataplane::l7::policy;
-use crate::model::time::Tick;
+use crate::model::time::{Tick, Wall};
 use crate::model::zone::{DnsName, RecordType};
 use crate::snapshot::Snapshot;
 
 pub use crate::dataplane::dns::explain::{Explanation, Step};
 
-/// Explains what `client` gets for `name` (taken as absolute) and `rtype` (`A`, `TYPE65`) from `snapshot`.
+/// Explains what `client` gets at `now` for `name` (taken as absolute) and `rtype` (`A`, `TYPE65`) from `snapshot`.
 ///
 /// Errors: a name that is no domain name, a type that is none; in words, for the caller.
-pub fn dns(snapshot: &Snapshot, name: &str, rtype: &str, client: IpAddr) -> Result<Explanation, String> {
+pub fn dns(snapshot: &Snapshot, name: &str, rtype: &str, client: IpAddr, now: Wall) -> Result<Explanation, String> {
     let name = DnsName::parse(name.trim(), &DnsName::root()).ok_or_else(|| format!("`{name}` is not a domain name"))?;
     let rtype = RecordType::parse(rtype.trim())
         .ok_or_else(|| format!("`{rtype}` is not a record type; write it like A, AAAA or TYPE65"))?;
-    Ok(explain(snapshot, &name, rtype, client))
+    Ok(explain_at(snapshot, &name, rtype, client, now))
 }
 
 /// A request that nobody sends.

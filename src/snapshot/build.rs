@@ -3,6 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
+use super::caching::{Caching, Ground};
 use super::chooser::Chooser;
 use super::live::{MemberLive, Registry};
 use super::prepared::Prepared;
@@ -91,6 +92,8 @@ pub fn build(parts: Parts<'_>) -> Snapshot {
         .collect();
     let known = previous.map(|p| (&*p.model, &*p.last_good));
     let last_good = Arc::new(zones::last_good(model, &scenario_active, &view.watched, known));
+    let ground = Ground { model, view, scenario_active: &scenario_active, last_good: &last_good, wall: registry.wall };
+    let caching = Caching::build(ground, previous);
     let mut snapshot = Snapshot {
         generation,
         model: Arc::clone(model),
@@ -107,6 +110,7 @@ pub fn build(parts: Parts<'_>) -> Snapshot {
         zones: Arc::clone(index),
         versions: Vec::new(),
         last_good,
+        caching,
         dns: registry.dns(),
         zone_live: model.zones.iter().map(|zone| registry.zone(&zone.name)).collect(),
         ready,

@@ -89,7 +89,7 @@ impl Snapshot {
         for steered in &node.steered {
             let rrset = &self.model.zones[zone].rrsets[steered.index as usize];
             let decision = self.decide(zone, steered.index as usize, &mut chosen);
-            let (rtype, ttl) = (decision.rtype, rrset.ttl);
+            let (rtype, ttl) = (decision.rtype, self.caching.of(zone, steered.index as usize).ttl);
             let most = if rtype == RecordType::CNAME { 1 } else { usize::MAX };
             let (rdata, variant, is_served) = match (decision.source, &rrset.on_empty) {
                 (Source::Records(_), _) => {

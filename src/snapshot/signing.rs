@@ -112,6 +112,8 @@ impl ZoneSigner {
     ) -> Rrsigs {
         let mut key = what.owner.0.to_vec();
         key.extend_from_slice(&what.rtype.0.to_be_bytes());
+        // The same contents may be answered with a shorter TTL, and a signature holds the TTL.
+        key.extend_from_slice(&what.ttl.to_be_bytes());
         key.extend_from_slice(variant);
         if let Some(made) = self.made.read().get(&key)
             && now < made.refresh_at

@@ -119,6 +119,7 @@ fn model(listen: &[&str]) -> Model {
     model.zones.push(Zone {
         name: "example.test".into(),
         ttl: Duration::from_secs(30),
+        degraded_ttl: None,
         soa,
         dnssec: None,
         transfer: Default::default(),
@@ -130,6 +131,8 @@ fn model(listen: &[&str]) -> Model {
             rtype: RecordType::A,
             ttl: 30,
             own_ttl: false,
+            degraded_ttl: None,
+            own_degraded_ttl: false,
             records: vec![record([192, 0, 2, 10], None), record([198, 51, 100, 10], Some(ScenarioId(0)))],
             on_empty: OnEmpty::ServeAll,
             select: Select { topology: false, geo: false, method: SelectMethod::Ordered, answers: None },

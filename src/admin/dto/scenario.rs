@@ -2,7 +2,6 @@
 
 use super::{NoteDto, text, wall_of};
 use crate::control::World;
-use crate::model::delivery::DeliveryBook;
 use crate::model::event::{Transition, TransitionGroup};
 use crate::model::id::{Kind, ScenarioId};
 use crate::model::scenario::Direction;
@@ -124,6 +123,11 @@ dto! {
         /// When the deciding evaluation was made.
         pub evaluated_at: String,
         pub committed_at: String,
+        /// When traffic and DNS followed it; null: not yet, or before the start of this process.
+        pub published_at: Option<String>,
+        /// When caches may have let go of what it replaced, by the TTLs of the answers given before; null: they hold
+        /// nothing else, or it is not known.
+        pub caches_over_at: Option<String>,
         /// `condition`, `forced` or `config`.
         pub cause: String,
         /// The group that decided.
@@ -209,7 +213,7 @@ impl ScenarioDto {
                 deadline: wall_of(world, a.deadline).to_string(),
                 detail: text(&a.detail),
             }),
-            last_transition: view.last_transition.as_deref().map(|t| TransitionDto::of(t, world.deliveries)),
+            last_transition: view.last_transition.as_deref().map(|t| TransitionDto::of(t, world)),
             pair: scenario.pair.map(|at| text(&world.model.pairs[at as usize].name)),
         }
     }
@@ -279,14 +283,18 @@ impl ModeDto {
 // === impl TransitionDto ===
 
 impl TransitionDto {
-    /// With how its deliveries go, as far as they are kept.
-    pub fn of(transition: &Transition, deliveries: &DeliveryBook) -> TransitionDto {
+    /// With how its deliveries go, as far as they are kept, and what caches still hold.
+    fn of(transition: &Transition, world: &World<'_>) -> TransitionDto {
+        let deliveries = world.deliveries;
+        let caches = world.status.caches_of(&transition.scenario, transition.seq);
         TransitionDto {
             scenario: text(&transition.scenario),
             seq: transition.seq,
             direction: text(transition.direction.word()),
             evaluated_at: transition.evaluated_at.to_string(),
             committed_at: transition.committed_at.to_string(),
+            published_at: caches.map(|caches| caches.published_at.to_string()),
+            caches_over_at: caches.and_then(|caches| caches.until).map(|at| at.to_string()),
             cause: text(transition.cause_text()),
             group: transition.cause.group().map(text),
             actor: text(&transition.actor),

@@ -28,7 +28,17 @@ dto! {
         /// Absolute: `www.example.test.`
         pub owner: String,
         pub r#type: String,
+        /// Of answers now, in seconds: `degraded_ttl` where `ttl_because` says why, else the usual one.
         pub ttl: u32,
+        /// The TTL of answers that are not the usual ones or may change soon; null: it stays the same.
+        pub degraded_ttl: Option<u32>,
+        /// Why the TTL is the shorter one; null while it is the usual one.
+        pub ttl_because: Option<String>,
+        /// When what is answered became this set; null: it has been since the start.
+        pub since: Option<String>,
+        /// When caches may have let go of what was answered before, by the TTLs that were really given out; null: they
+        /// hold nothing else.
+        pub caches_over_at: Option<String>,
         /// `serve_all`, `other_set`, `static`, `last_good`, `nodata` or `servfail`.
         pub on_empty: String,
         /// `ordered`, `weighted`, `round_robin` or `hash`.
@@ -115,6 +125,7 @@ impl RrsetDto {
     fn of(world: &World<'_>, zone: usize, at: usize) -> RrsetDto {
         let rrset = &world.model.zones[zone].rrsets[at];
         let steered = world.snapshot.steered(zone, at);
+        let kept = world.snapshot.caching.of(zone, at);
         let live = world.snapshot.zone_live[zone].rrset(&rrset.key);
         let records: Vec<RecordDto> = rrset
             .records
@@ -136,7 +147,11 @@ impl RrsetDto {
             name: text(&rrset.key),
             owner: rrset.owner.to_string(),
             r#type: rrset.rtype.to_string(),
-            ttl: rrset.ttl,
+            ttl: kept.ttl,
+            degraded_ttl: rrset.degraded_ttl,
+            ttl_because: kept.shortened.map(|why| world.snapshot.shortened_because(why)),
+            since: kept.changed_at.map(|at| at.to_string()),
+            caches_over_at: kept.caches_over_at(world.now.wall).map(|at| at.to_string()),
             on_empty: on_empty_word(&rrset.on_empty).into(),
             select: select_word(rrset.select.method).into(),
             answers_max: rrset.select.answers,

@@ -93,9 +93,14 @@ async fn transitions(State(app): State<App>, names: Segments, params: Params) ->
         newest_first: true,
         ..JournalQuery::default()
     };
+    let caches = JournalQuery { kind: Some("caches".into()), ..deliveries.clone() };
     let entries = app.handle().journal(query).await?;
     let deliveries = Outcomes::of(&app.handle().journal(deliveries).await?);
-    Ok(Json(Items { items: entries.into_iter().map(|entry| transition(entry, &deliveries)).collect() }))
+    let caches = app.handle().journal(caches).await?;
+    let caches: BTreeMap<u64, Value> =
+        caches.into_iter().filter_map(|entry| Some((entry.body["seq"].as_u64()?, entry.body))).collect();
+    let items = entries.into_iter().map(|entry| transition(entry, &deliveries, &caches)).collect();
+    Ok(Json(Items { items }))
 }
 
 /// How deliveries went last, by the seq of the commit and the trigger (the newest 10 000 attempts).
@@ -114,8 +119,9 @@ impl Outcomes {
     }
 }
 
-/// A transition as the journal keeps it, with how its triggers went, the entry's number and hash.
-fn transition(entry: JournalEntry, outcomes: &Outcomes) -> Value {
+/// A transition as the journal keeps it, with how its triggers went, when it was published, until when caches may hold
+/// what it replaced, the entry's number and hash.
+fn transition(entry: JournalEntry, outcomes: &Outcomes, caches: &BTreeMap<u64, Value>) -> Value {
     let mut body = entry.body;
     if let Some(members) = body.as_object_mut() {
         let seq = members.get("seq").and_then(Value::as_u64).unwrap_or_default();
@@ -130,6 +136,10 @@ fn transition(entry: JournalEntry, outcomes: &Outcomes) -> Value {
             }
             trigger.insert("attempts".into(), of("attempts").unwrap_or(0.into()));
             trigger.insert("last_error".into(), of("error").unwrap_or_default());
+        }
+        for key in ["published_at", "caches_over_at"] {
+            let told = caches.get(&seq).map(|body| body[key].clone());
+            members.insert(key.into(), told.unwrap_or_default());
         }
         members.insert("entry".into(), entry.number.into());
         members.insert("hash".into(), entry.hash.to_string().into());

@@ -101,7 +101,9 @@ async fn dns(State(app): State<App>, params: Params) -> Result<Json<Value>, Prob
             text.parse().map_err(|_| Problem::bad_request(format!("`client` is an IP address, not `{text}`")))?
         }
     };
-    let explanation = explain::dns(&app.handle().snapshot(), name, rtype, client).map_err(Problem::bad_request)?;
+    let now = app.read(|world| world.now.wall).await?;
+    let snapshot = app.handle().snapshot();
+    let explanation = explain::dns(&snapshot, name, rtype, client, now).map_err(Problem::bad_request)?;
     Ok(Json(json!(explanation)))
 }
 

@@ -42,6 +42,8 @@ fn rrset(records: Vec<Record>, on_empty: OnEmpty) -> Rrset {
         rtype: RecordType::A,
         ttl: 30,
         own_ttl: false,
+        degraded_ttl: None,
+        own_degraded_ttl: false,
         records,
         on_empty,
         select: Select { topology: false, geo: false, method: SelectMethod::Ordered, answers: None },

@@ -22,6 +22,7 @@ pub(super) fn zones(out: &mut Text, model: &Model) {
 fn zone(out: &mut Text, zone: &Zone) {
     out.table(&["zone", &zone.name]);
     out.key("ttl", Value::duration(zone.ttl));
+    out.maybe("degraded_ttl", zone.degraded_ttl.map(Value::duration));
     if !text_has_soa(zone) {
         out.key("soa", soa(&zone.soa));
     }
@@ -84,6 +85,11 @@ fn rrset(out: &mut Text, model: &Model, zone: &Zone, rrset: &Rrset) {
     out.table(&["zone", &zone.name, "rrset", &rrset.key]);
     if rrset.own_ttl {
         out.key("ttl", Value::duration(Duration::from_secs(rrset.ttl.into())));
+    }
+    if rrset.own_degraded_ttl {
+        // Equal to the TTL it shortens nothing, and is kept all the same.
+        let degraded = rrset.degraded_ttl.unwrap_or(rrset.ttl);
+        out.key("degraded_ttl", Value::duration(Duration::from_secs(degraded.into())));
     }
     out.key("records", Value::List(rrset.records.iter().map(|record| self::record(model, rrset, record)).collect()));
     out.key("on_empty", on_empty(&rrset.on_empty));

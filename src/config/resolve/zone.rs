@@ -66,6 +66,7 @@ fn absolute(name: &str) -> String {
 
 fn zone(cx: &mut Context<'_>, object: &Object<'_>, name: Name, origin: DnsName) -> Zone {
     let ttl = seconds(cx, object, "ttl").unwrap_or(60);
+    let degraded_ttl = degraded(cx, object, ttl);
     let (text, mut records) = text(cx, object, &origin, ttl);
     let in_text = records.iter().find(|record| record.rtype == RecordType::SOA).cloned();
     let soa = match (object.inner("soa"), in_text) {
@@ -86,7 +87,7 @@ fn zone(cx: &mut Context<'_>, object: &Object<'_>, name: Name, origin: DnsName) 
             soa
         }
     };
-    let rrsets = rrset::all(cx, object, &origin, ttl);
+    let rrsets = rrset::all(cx, object, &origin, (ttl, degraded_ttl));
     conflicts(cx, object, &records, &rrsets);
     let apex_ns = records.iter().any(|record| record.rtype == RecordType::NS && record.owner == origin)
         || rrsets.iter().any(|rrset| rrset.rtype == RecordType::NS && rrset.owner == origin);
@@ -100,7 +101,9 @@ fn zone(cx: &mut Context<'_>, object: &Object<'_>, name: Name, origin: DnsName) 
     }
     let transfer = transfer::transfer(cx, object);
     let dnssec = dnssec::dnssec(cx, object, &origin, &records, &rrsets);
-    Zone { name, origin, ttl: Duration::from_secs(u64::from(ttl)), soa, text, records, rrsets, dnssec, transfer }
+    let seconds = |ttl: u32| Duration::from_secs(ttl.into());
+    let (ttl, degraded_ttl) = (seconds(ttl), degraded_ttl.map(seconds));
+    Zone { name, origin, ttl, degraded_ttl, soa, text, records, rrsets, dnssec, transfer }
 }
 
 /// TTLs are whole seconds.
@@ -110,6 +113,16 @@ pub(super) fn seconds(cx: &mut Context<'_>, object: &Object<'_>, key: &str) -> O
         object.wrong(cx.report, key, "a TTL is a whole number of seconds");
     }
     u32::try_from(value.as_secs()).ok()
+}
+
+/// `degraded_ttl` of a zone or an RRset whose TTL is `ttl`.
+fn degraded(cx: &mut Context<'_>, object: &Object<'_>, ttl: u32) -> Option<u32> {
+    let degraded = seconds(cx, object, "degraded_ttl")?;
+    if degraded > ttl {
+        let why = format!("{degraded} s is more than the TTL of {ttl} s, which it is to shorten");
+        object.wrong(cx.report, "degraded_ttl", why);
+    }
+    Some(degraded)
 }
 
 /// The zone text, from the configuration or from its file, and its records.

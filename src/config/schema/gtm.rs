@@ -264,6 +264,7 @@ const NETWORKS: Kind = Kind::OneOf(&[Kind::List(&Kind::Network), Kind::Network])
 pub(super) static ZONE: Schema = Schema {
     keys: &[
         key("ttl", TTL),
+        key("degraded_ttl", TTL),
         key("soa", Kind::Table(&SOA)),
         key("static", Kind::Text),
         key("file", Kind::Name),
@@ -301,6 +302,7 @@ static SOA: Schema = schema(&[
 static RRSET: Schema = Schema {
     keys: &[
         key("ttl", TTL),
+        key("degraded_ttl", TTL),
         required("records", Kind::List(&Kind::OneOf(&[Kind::Table(&RECORD), Kind::Name]))),
         key("on_empty", Kind::OneOf(&[Kind::Word(&ON_EMPTY), Kind::Table(&ON_EMPTY_STATIC)])),
         key("select", Kind::Table(&SELECT)),

@@ -7,12 +7,13 @@
 use std::sync::Arc;
 
 use super::{Core, DISK_PATIENCE};
+use crate::control::store::Found;
 use crate::model::Model;
 use crate::model::condition::{Subject, Truth};
 use crate::model::event::{Observation, Transition};
 use crate::model::id::{Name, ServiceId};
 use crate::model::scenario::Direction;
-use crate::model::state::{Override, OverrideKey, OverrideValue, Saved, Slot, StateView};
+use crate::model::state::{Override, OverrideKey, OverrideValue, Slot, StateView};
 use crate::model::time::{Now, Tick};
 use crate::snapshot::Snapshot;
 use crate::snapshot::build::{Parts, build, flush_sparing};
@@ -23,6 +24,7 @@ use crate::snapshot::zones::ZoneIndex;
 #[derive(Debug)]
 pub struct Held {
     scenario: Name,
+    seq: u64,
     direction: Direction,
     /// The order that makes it durable.
     order: u64,
@@ -42,12 +44,13 @@ pub(super) fn first_snapshot(
     model: &Arc<Model>,
     zones: &Arc<ZoneIndex>,
     registry: &mut Registry,
-    saved: &Saved,
+    found: &Found,
 ) -> Snapshot {
+    let saved = &found.saved;
     let active = |name: &Name, initial| {
         saved.scenarios.iter().find(|s| s.name == *name && !s.archived).map_or(initial, |s| s.active)
     };
-    build(Parts {
+    let first = build(Parts {
         generation: 0,
         model,
         view: &StateView::default(),
@@ -57,7 +60,12 @@ pub(super) fn first_snapshot(
         previous: None,
         scenario_active: model.scenarios.iter().map(|s| active(&s.name, s.initially_active)).collect(),
         ready: false,
-    })
+    });
+    if found.served {
+        // The process before may have answered just now.
+        first.caching.assume_handed(model, registry.wall);
+    }
+    first
 }
 
 // === impl Core ===
@@ -66,6 +74,7 @@ impl Core {
     pub(super) fn hold(&mut self, now: Now, transition: &Transition) {
         self.held.push(Held {
             scenario: Name::clone(&transition.scenario),
+            seq: transition.seq,
             direction: transition.direction,
             order: self.next_order,
             since: now.tick,
@@ -78,16 +87,20 @@ impl Core {
     }
 
     pub(super) fn release_durable(&mut self) {
-        let before = self.held.len();
-        self.held.retain(|held| held.order > self.durable_through);
-        self.dirty |= self.held.len() != before;
+        let through = self.durable_through;
+        self.release(|held| held.order <= through);
+    }
+
+    fn release(&mut self, is_over: impl Fn(&Held) -> bool) {
+        for held in self.held.extract_if(.., |held| is_over(held)) {
+            self.released.push((held.scenario, held.seq));
+            self.dirty = true;
+        }
     }
 
     /// Activations do not wait for ever.
     pub(super) fn release_overdue(&mut self, now: Now) {
-        let before = self.held.len();
-        self.held.retain(|h| h.direction == Direction::Deactivate || now.tick < h.since + DISK_PATIENCE);
-        self.dirty |= self.held.len() != before;
+        self.release(|held| held.direction == Direction::Activate && now.tick >= held.since + DISK_PATIENCE);
         self.status.not_durable = self.alert(now);
     }
 
@@ -144,6 +157,7 @@ impl Core {
         let next = self.cell.load_full();
         let spared = |service| ended_gracefully(now, &model, self.engine.view(), service);
         flush_sparing(&previous, &next, &spared);
+        self.tell_caches(now, &next);
         if !Arc::ptr_eq(&previous.model, &model) {
             self.registry.retain(&model);
         }

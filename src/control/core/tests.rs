@@ -1,5 +1,6 @@
 mod alerts;
 mod bench;
+mod caches;
 mod files;
 mod members;
 mod outbox;

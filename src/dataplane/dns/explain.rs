@@ -13,6 +13,7 @@ use super::wire::rcode;
 use crate::balance::records::{Decision, Set, Source};
 use crate::model::geo::Place;
 use crate::model::id::ScenarioId;
+use crate::model::time::Wall;
 use crate::model::zone::{DnsName, OnEmpty, RecordType, Rrset, SelectMethod};
 use crate::snapshot::Snapshot;
 
@@ -37,7 +38,7 @@ pub struct Explanation {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Step {
-    /// `zone`, `name`, `base_set`, `filter`, `on_empty`, `select`, `records`, `alias`, `referral`, `refuse`.
+    /// `zone`, `name`, `base_set`, `filter`, `on_empty`, `select`, `ttl`, `caches`, `records`, `alias`, `referral`, `refuse`.
     pub name: &'static str,
     /// What the step was given.
     #[serde(rename = "in")]
@@ -53,9 +54,15 @@ pub struct Step {
 /// Explains what `client` gets for `name` and `rtype`, over TCP (that is: in full). Moves nothing: where the answer
 /// depends on chance it is one that is possible, and `round_robin` shows the next one.
 pub fn explain(snapshot: &Snapshot, name: &DnsName, rtype: RecordType, client: IpAddr) -> Explanation {
+    let now = Wall(i64::try_from(super::unix_now()).unwrap_or(0) * 1_000_000);
+    explain_at(snapshot, name, rtype, client, now)
+}
+
+/// As [`explain`], at this time: it tells what caches may still hold.
+pub fn explain_at(snapshot: &Snapshot, name: &DnsName, rtype: RecordType, client: IpAddr, now: Wall) -> Explanation {
     let mut steps = Vec::new();
     let mut reply = Vec::new();
-    let mut trace = |event: Event<'_>| describe(snapshot, event, &mut steps);
+    let mut trace = |event: Event<'_>| describe(snapshot, event, now, &mut steps);
     let circumstances =
         Circumstances { client, transport: Transport::Tcp, entropy: 0, now: 0, trace: Some(&mut trace) };
     let outcome = respond(&mut Vec::new(), snapshot, &question(name, rtype), circumstances, &mut reply);
@@ -102,7 +109,7 @@ fn presentation(section: Option<RecordSection<'_, &[u8]>>) -> Vec<String> {
     records.map(|record| record.display_zonefile(DisplayKind::Simple).to_string()).collect()
 }
 
-fn describe(snapshot: &Snapshot, event: Event<'_>, steps: &mut Vec<Step>) {
+fn describe(snapshot: &Snapshot, event: Event<'_>, now: Wall, steps: &mut Vec<Step>) {
     let made = match event {
         Event::Zone { zone } => {
             let zone = &snapshot.model.zones[zone];
@@ -138,7 +145,8 @@ fn describe(snapshot: &Snapshot, event: Event<'_>, steps: &mut Vec<Step>) {
             step("records", [text(name)], [format!("{records} {rtype}")], "records of the zone, not steered")
         }
         Event::Steered { zone, index, decision, near, place, eligible, chosen } => {
-            return steered(snapshot, (zone, index as usize), &decision, (near, place), eligible, chosen, steps);
+            steered(snapshot, (zone, index as usize), &decision, (near, place), eligible, chosen, steps);
+            return caching(snapshot, (zone, index as usize), now, steps);
         }
     };
     steps.push(made);
@@ -183,6 +191,20 @@ fn steered(
         }
         let because = format!("{where_}method = {}, answers = {answers}", method(rrset.select.method));
         steps.push(Step { name: "select", in_: data(eligible), out: data(chosen), because, scenario: None });
+    }
+}
+
+/// Why the TTL is short, and what others may still hold.
+fn caching(snapshot: &Snapshot, (zone, index): (usize, usize), now: Wall, steps: &mut Vec<Step>) {
+    let kept = snapshot.caching.of(zone, index);
+    if let Some(why) = kept.shortened {
+        let usual = snapshot.model.zones[zone].rrsets[index].ttl;
+        let because = format!("degraded_ttl in place of {usual} s: {}", snapshot.shortened_because(why));
+        steps.push(step("ttl", [], [format!("{} s", kept.ttl)], &because));
+    }
+    if let (Some(changed), Some(over)) = (kept.changed_at, kept.caches_over_at(now)) {
+        let because = format!("what was answered before {changed} may stay in caches until {over}");
+        steps.push(step("caches", [], [], &because));
     }
 }
 

@@ -73,6 +73,7 @@ impl Engine {
         self.model = Some(Arc::clone(&model));
         self.drop_orphans(&model, effects);
         self.drop_expired(effects);
+        self.begin_turning(&model);
         self.adopt_checks(&model, &mut former, effects);
         self.adopt_tables(&model);
         self.adopt_scenarios(&model, &mut former, effects);

@@ -134,8 +134,11 @@ impl Engine {
 
     /// Shows a check anew and passes it on to whoever depends on its state.
     pub(super) fn check_changed(&mut self, id: CheckId, state_changed: bool) {
+        let heading = self.heading_of(id);
         let run = &self.checks[id.index()];
         self.view.checks[id.index()].clone_from(run.machine.view());
+        self.contradiction(id, heading);
+        let run = &self.checks[id.index()];
         let (service, signal) = (run.service, run.signal);
         self.count_in_crowd(id);
         self.refresh_check_rows(id);

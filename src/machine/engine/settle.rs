@@ -37,6 +37,7 @@ impl Engine {
             self.settle_watched(&model, id);
         }
         self.settle_crowds(&model, effects);
+        self.settle_turning(&model);
     }
 
     fn settle_service(&mut self, model: &Model, id: ServiceId, effects: &mut Vec<Effect>) {
@@ -260,6 +261,7 @@ impl Engine {
         }
         let machine = &self.scenarios[id.index()].machine;
         machine.show(model.scenario(id), self.now, &mut self.view.scenarios[id.index()]);
+        self.mark_turning(id);
         if settled.committed {
             self.changed = true;
             if let Some(row) = self.scenarios[id.index()].row {

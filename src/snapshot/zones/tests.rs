@@ -19,6 +19,7 @@ fn zone(origin: &str, records: &[(&str, RecordType)], rrsets: Vec<Rrset>) -> Zon
     Zone {
         name: origin.to_string().trim_end_matches('.').into(),
         ttl: Duration::from_secs(30),
+        degraded_ttl: None,
         soa: Soa {
             mname: origin.clone(),
             rname: origin.clone(),
@@ -56,6 +57,8 @@ fn steered(owner: &str, data: &[&str], on_empty: OnEmpty) -> Rrset {
         rtype: RecordType::A,
         ttl: 30,
         own_ttl: false,
+        degraded_ttl: None,
+        own_degraded_ttl: false,
         records: data.iter().map(record).collect(),
         on_empty,
         select: Select { topology: false, geo: false, method: SelectMethod::Ordered, answers: None },

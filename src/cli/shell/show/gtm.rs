@@ -1,7 +1,7 @@
 //! Scenarios, checks, switches, data centres and steered records: NetScaler has none, so these follow its manner.
 
 use super::{note_line, since_lines};
-use crate::admin::dto::{DatacenterDto, GroupDto, ModeDto, ScenarioDto, SwitchDto, TransitionDto, ZoneDto};
+use crate::admin::dto::{DatacenterDto, GroupDto, ModeDto, RrsetDto, ScenarioDto, SwitchDto, TransitionDto, ZoneDto};
 
 pub(in super::super) fn scenario(scenario: &ScenarioDto, now: &str, whole: bool) -> String {
     let mut out = format!("{}\tState: {}\tSeq: {}\n", scenario.name, scenario.state.to_uppercase(), scenario.seq);
@@ -64,6 +64,9 @@ fn transition_lines(transition: &TransitionDto) -> String {
         "\n\tLast transition: {} to seq {} at {}, {}{group}, by {}\n",
         transition.direction, transition.seq, transition.committed_at, transition.cause, transition.actor
     );
+    if let Some(over) = &transition.caches_over_at {
+        out += &format!("\t\tCaches may hold what it replaced until {over}\n");
+    }
     if let Some(gate) = &transition.gate {
         out += &format!("\t\tGate: {gate}\n");
     }
@@ -110,6 +113,17 @@ pub(in super::super) fn datacenter(datacenter: &DatacenterDto, whole: bool) -> S
     out
 }
 
+fn caching_lines(rrset: &RrsetDto) -> String {
+    let mut out = String::new();
+    if let Some(why) = &rrset.ttl_because {
+        out += &format!("\t\tTTL: {} s, since {why}\n", rrset.ttl);
+    }
+    if let (Some(since), Some(over)) = (&rrset.since, &rrset.caches_over_at) {
+        out += &format!("\t\tChanged at {since}; caches may hold the former answer until {over}\n");
+    }
+    out
+}
+
 pub(in super::super) fn zone(zone: &ZoneDto, whole: bool) -> String {
     let mut out = format!("{}\tTTL: {}\tSerial: {}\n", zone.name, zone.ttl, zone.serial);
     out += &format!("\tRecords: {} (Fixed) {} (Steered sets)\n", zone.static_records, zone.rrsets.len());
@@ -120,6 +134,7 @@ pub(in super::super) fn zone(zone: &ZoneDto, whole: bool) -> String {
         let answers: Vec<&str> = rrset.answers.iter().map(|answer| &answer.data[..]).collect();
         let fallback = rrset.fallback.as_ref().map_or_else(String::new, |f| format!(", by on_empty: {f}"));
         out += &format!("\t{}: {} ({}{fallback})\n", rrset.name, answers.join(", "), rrset.set);
+        out += &caching_lines(rrset);
         for record in rrset.records.iter().filter(|_| whole) {
             let served = if record.served { "in" } else { "out" };
             out += &format!("\t\t{}: {served}, {}\n", record.data, record.because);

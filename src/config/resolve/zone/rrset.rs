@@ -15,7 +15,7 @@ use crate::model::zone::{DnsName, OnEmpty, Record, RecordType, Rrset, Select, Se
 static NOTHING: Table = Table { entries: Vec::new() };
 
 /// All RRsets of a zone in the order of the text.
-pub fn all(cx: &mut Context<'_>, zone: &Object<'_>, origin: &DnsName, ttl: u32) -> Vec<Rrset> {
+pub fn all(cx: &mut Context<'_>, zone: &Object<'_>, origin: &DnsName, ttls: (u32, Option<u32>)) -> Vec<Rrset> {
     let section = zone.path.key("rrset");
     let table = zone.own("rrset").and_then(Node::table).unwrap_or(&NOTHING);
     let mut rrsets = Vec::with_capacity(table.entries.len());
@@ -28,7 +28,7 @@ pub fn all(cx: &mut Context<'_>, zone: &Object<'_>, origin: &DnsName, ttl: u32) 
             let elsewhere = cx.report.describe(first);
             object.wrong_whole(cx.report, format!("{owner} {rtype} is defined twice; first at {elsewhere}"));
         }
-        rrsets.push(rrset(cx, &object, &entry.key, owner, rtype, origin, ttl));
+        rrsets.push(rrset(cx, &object, &entry.key, owner, rtype, origin, ttls));
     }
     rrsets
 }
@@ -77,9 +77,11 @@ fn rrset(
     owner: DnsName,
     rtype: RecordType,
     origin: &DnsName,
-    zone_ttl: u32,
+    (zone_ttl, zone_degraded): (u32, Option<u32>),
 ) -> Rrset {
     let own_ttl = seconds(cx, object, "ttl");
+    let ttl = own_ttl.unwrap_or(zone_ttl);
+    let own_degraded = super::degraded(cx, object, ttl);
     let select = select(object);
     let nodes = object.own("records").and_then(Node::list).unwrap_or(&[]);
     let path = object.path.key("records");
@@ -104,8 +106,10 @@ fn rrset(
         key: key.into(),
         owner,
         rtype,
-        ttl: own_ttl.unwrap_or(zone_ttl),
+        ttl,
         own_ttl: own_ttl.is_some(),
+        degraded_ttl: own_degraded.or(zone_degraded).filter(|degraded| *degraded < ttl),
+        own_degraded_ttl: own_degraded.is_some(),
         records,
         on_empty: on_empty(cx, object, rtype, origin),
         select,

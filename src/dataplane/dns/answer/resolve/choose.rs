@@ -4,6 +4,7 @@ use super::{Event, Resolution};
 use crate::balance::records::{Decision, Draw, Source, select};
 use crate::model::geo::Place;
 use crate::model::zone::{OnEmpty, RecordType, Rrset, Select, SelectMethod, StaticData};
+use crate::snapshot::caching::Kept;
 use crate::snapshot::live::Served;
 use crate::snapshot::zones::{FixedRrset, Node};
 
@@ -12,8 +13,8 @@ use crate::snapshot::zones::{FixedRrset, Node};
 pub(super) enum Found<'a> {
     Fixed(&'a FixedRrset),
     /// The positions are in `Resolution::chosen`, until the next decision.
-    Chosen(&'a Rrset),
-    Static(&'a Rrset),
+    Chosen(&'a Rrset, &'a Kept),
+    Static(&'a Rrset, &'a Kept),
 }
 
 /// What a node holds for a type.
@@ -119,9 +120,14 @@ impl<'a, 't> Resolution<'a, 't> {
         if let Some(fallback) = decision.fallback {
             self.result.fallback = Some((index, fallback));
         }
+        let kept = self.snapshot.caching.of(self.zone_at, index as usize);
+        if !tracing && decision.source != Source::ServFail {
+            let ttl = if decision.source == Source::Nothing { self.zone.negative_ttl } else { kept.ttl };
+            kept.hand(self.circumstances.now, ttl);
+        }
         match decision.source {
-            Source::Records(_) => Lookup::Records(Found::Chosen(rrset)),
-            Source::Static => Lookup::Records(Found::Static(rrset)),
+            Source::Records(_) => Lookup::Records(Found::Chosen(rrset, kept)),
+            Source::Static => Lookup::Records(Found::Static(rrset, kept)),
             Source::Nothing => Lookup::Nothing,
             Source::ServFail => Lookup::ServFail,
         }
@@ -134,15 +140,15 @@ impl<'a, 't> Resolution<'a, 't> {
     pub(super) fn type_of(&self, found: Found<'a>) -> RecordType {
         match found {
             Found::Fixed(set) => set.rtype,
-            Found::Chosen(rrset) => rrset.records[self.chosen[0] as usize].rtype,
-            Found::Static(rrset) => rrset.rtype,
+            Found::Chosen(rrset, _) => rrset.records[self.chosen[0] as usize].rtype,
+            Found::Static(rrset, _) => rrset.rtype,
         }
     }
 
     pub(super) fn ttl_of(&self, found: Found<'a>) -> u32 {
         match found {
             Found::Fixed(set) => set.ttl,
-            Found::Chosen(rrset) | Found::Static(rrset) => rrset.ttl,
+            Found::Chosen(_, kept) | Found::Static(_, kept) => kept.ttl,
         }
     }
 
@@ -150,16 +156,16 @@ impl<'a, 't> Resolution<'a, 't> {
     pub(super) fn data(&self, found: Found<'a>) -> impl Iterator<Item = &'a [u8]> + use<'_, 'a, 't> {
         let count = match found {
             Found::Fixed(set) => set.rdata.len(),
-            Found::Chosen(_) => self.chosen.len(),
-            Found::Static(rrset) => static_data(rrset).len(),
+            Found::Chosen(..) => self.chosen.len(),
+            Found::Static(rrset, _) => static_data(rrset).len(),
         };
         // There is one CNAME or none (checked at load; a steered one is selected alone).
         let count = if self.type_of(found) == RecordType::CNAME { count.min(1) } else { count };
         (0..count).map(move |i| match found {
             Found::Fixed(set) if set.rtype == RecordType::SOA => self.snapshot.soa(self.zone_at),
             Found::Fixed(set) => &*set.rdata[i],
-            Found::Chosen(rrset) => &*rrset.records[self.chosen[i] as usize].rdata,
-            Found::Static(rrset) => &*static_data(rrset)[i].rdata,
+            Found::Chosen(rrset, _) => &*rrset.records[self.chosen[i] as usize].rdata,
+            Found::Static(rrset, _) => &*static_data(rrset)[i].rdata,
         })
     }
 }

@@ -56,8 +56,8 @@ impl<'a, 't> Resolution<'a, 't> {
         match found {
             Found::Fixed(set) if set.rtype == RecordType::SOA => self.snapshot.soa(self.zone_at).to_vec(),
             Found::Fixed(_) => Vec::new(),
-            Found::Static(_) => contents::static_variant(),
-            Found::Chosen(rrset) => {
+            Found::Static(..) => contents::static_variant(),
+            Found::Chosen(rrset, _) => {
                 let most = if self.type_of(found) == RecordType::CNAME { 1 } else { usize::MAX };
                 contents::variant(rrset, &self.chosen[..self.chosen.len().min(most)])
             }

@@ -76,6 +76,7 @@ impl World {
         let zone = Zone {
             name: origin.to_string().trim_end_matches('.').into(),
             ttl: Duration::from_secs(30),
+            degraded_ttl: None,
             soa: Soa {
                 mname: DnsName::parse("ns1", &origin).unwrap(),
                 rname: DnsName::parse("hostmaster", &origin).unwrap(),
@@ -137,6 +138,8 @@ impl World {
             rtype: RecordType::parse(rtype).unwrap(),
             ttl: 30,
             own_ttl: false,
+            degraded_ttl: None,
+            own_degraded_ttl: false,
             records,
             on_empty: OnEmpty::ServeAll,
             select: Select { topology: false, geo: false, method: SelectMethod::Ordered, answers: None },
