@@ -23,6 +23,7 @@ mod problem;
 mod rest;
 mod route;
 mod server;
+mod timeline;
 
 use std::path::Path;
 use std::sync::Arc;

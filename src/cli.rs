@@ -8,6 +8,7 @@ mod client;
 mod config;
 pub mod demo;
 mod explain;
+mod journal;
 mod manual;
 mod passwd;
 mod shell;
@@ -53,6 +54,8 @@ pub fn run(command: Command) -> ExitCode {
         Command::Test { paths, junit } => rehearse::test(&paths, &rehearse::TestOptions { junit }),
         Command::Simulate { config, events } => rehearse::simulate(&config, &events),
         Command::Replay { state_dir } => rehearse::replay(&state_dir),
+        Command::Journal(args) => journal::journal(&args),
+        Command::Timeline(args) => journal::timeline(&args),
         Command::Explain { what: ExplainWhat::Dns(args) } => explain::dns(&args),
         Command::Explain { what: ExplainWhat::Request(args) } => explain::request(&args),
         Command::Explain { what: ExplainWhat::Service(args) } => explain::service(&args),

@@ -15,6 +15,7 @@ mod payload;
 pub mod reactor;
 pub mod resolve;
 pub mod save;
+mod ship;
 pub mod store;
 
 use std::collections::BTreeMap;
@@ -167,6 +168,11 @@ impl Handle {
         let reader = Arc::clone(&self.journal);
         let read = tokio::task::spawn_blocking(move || reader.query(&query));
         read.await.map_err(|_| Refusal::Stopping)?.map_err(|e| Refusal::Disk(e.what))
+    }
+
+    /// For what reads much of the journal, on a thread where it may take its time.
+    pub fn journal_reader(&self) -> Arc<dyn store::ReadJournal> {
+        Arc::clone(&self.journal)
     }
 
     /// Every commit of a scenario, oldest first (the newest 10 000).

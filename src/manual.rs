@@ -24,6 +24,8 @@
 //! - [`config`]: the file, reload, save, and what is refused
 //! - [`endings`]: how requests and connections end, times, the access log, who is connected
 //! - [`figures`]: every statistic of NetScaler and where it is read, and the series for Prometheus
+//! - [`audit`]: the journal: asking, documents for a review, the past, shipping it
+//! - [`windows`]: time windows with zones, holidays and one-off spans; switches
 //! - [`operations`]: the state directory, the journal, stopping, upgrading, when the disk fails
 //! - [`methods`]: how a member is chosen for a client: methods, weights, orders, splits, passive health
 //! - [`members`]: servers by name, and service groups whose members come from DNS
@@ -32,6 +34,7 @@
 
 pub mod alerts;
 pub mod checks;
+pub mod audit;
 pub mod choices;
 pub mod config;
 pub mod dns;
@@ -58,4 +61,5 @@ pub mod states;
 pub mod tls;
 pub mod transfers;
 pub mod triggers;
+pub mod windows;
 pub mod words;

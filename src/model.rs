@@ -23,6 +23,7 @@ pub mod persistence;
 pub mod rule;
 pub mod scenario;
 pub mod service;
+pub mod ship;
 pub mod sql;
 pub mod state;
 pub mod syslog;
@@ -50,6 +51,7 @@ use persistence::LbGroup;
 use rule::{Criterion, Rule};
 use scenario::{Datacenter, Pair, Query, Scenario, Secret, Switch, TimeWindow, Trigger};
 use service::{Server, Service, ServiceGroup};
+use ship::Ship;
 use tls::Certificate;
 use vserver::Vserver;
 use zone::Zone;
@@ -62,6 +64,8 @@ pub struct Model {
     pub admin: Admin,
     pub features: Features,
     pub journal: Journal,
+    /// Sorted by name.
+    pub ships: Vec<Ship>,
     /// `[monitors] scripts`: the folder of the scripts of USER monitors, relative to that of the configuration.
     pub monitor_scripts: Option<Name>,
     pub log: Log,
@@ -193,6 +197,7 @@ impl Model {
             admin: Admin { listen: SocketAddr::from(([127, 0, 0, 1], 9080)), users: Vec::new() },
             features: Features { lb: true, gslb: true },
             journal: Journal { keep: Duration::from_secs(400 * 86_400), size: 1 << 30 },
+            ships: Vec::new(),
             monitor_scripts: None,
             log: Log::default(),
             resolver: Resolver::default(),

@@ -22,6 +22,7 @@ mod http;
 mod icmp;
 pub mod inline;
 mod load;
+pub mod outgoing;
 mod plan;
 mod resolve;
 pub mod runner;

@@ -7,6 +7,7 @@
 //! is what it is.
 
 pub mod explain;
+pub mod past;
 pub mod script;
 pub mod world;
 

@@ -37,6 +37,8 @@ pub struct Snapshot {
     /// Client connections that are open now.
     pub connections: Arc<live::Connections>,
     pub log: Arc<live::LogLive>,
+    /// How shipping the journal goes.
+    pub ships: Arc<live::Ships>,
     /// Counters of rules.
     pub rules: Vec<Arc<live::RuleLive>>,
     /// Rules and criteria, prepared once for each model.

@@ -15,6 +15,8 @@ mod modes;
 mod monitors;
 #[path = "sim/pairs.rs"]
 mod pairs;
+#[path = "sim/past.rs"]
+mod past;
 #[path = "sim/random.rs"]
 mod random;
 #[path = "sim/replay.rs"]

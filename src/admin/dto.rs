@@ -64,6 +64,7 @@ mod rule;
 mod scenario;
 mod server;
 mod service;
+mod shipping;
 mod stats;
 mod status;
 mod switch;
@@ -102,6 +103,7 @@ pub use scenario::{
 };
 pub use server::ServerDto;
 pub use service::{DrainDto, MemberDto, MonitorDto, ServiceDto, ServiceGroupDto};
+pub use shipping::ShippingDto;
 pub use stats::{ApdexDto, EndingDto, FlowDto, StatsDto, TimesDto};
 pub use status::{ClockDto, ConfigDto, DrainingDto, JournalEntryDto, OverrideDto, ProblemDto, StatusDto};
 pub use switch::SwitchDto;

@@ -7,6 +7,7 @@ mod alerts;
 mod load;
 mod measured;
 mod outbox;
+mod ships;
 mod tls;
 
 use std::fmt::Write as _;
@@ -56,6 +57,7 @@ fn render(look: &World<'_>) -> String {
     scenarios(look, &mut page);
     outbox::write(look, &mut page);
     alerts::write(look, &mut page);
+    ships::write(look, &mut page);
     dns(look, &mut page);
     page.0
 }

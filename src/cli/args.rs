@@ -72,6 +72,10 @@ pub enum Command {
         #[arg(value_name = "STATE_DIR")]
         state_dir: PathBuf,
     },
+    /// Print the journal of a running appliance: what happened, who did it.
+    Journal(JournalArgs),
+    /// Print what happened between two moments as one document, for a review after an incident.
+    Timeline(TimelineArgs),
     /// Say why an answer is what it is.
     Explain {
         #[command(subcommand)]
@@ -167,7 +171,7 @@ pub struct ExplainDnsArgs {
     /// The address of the resolver that asks.
     #[arg(long, value_name = "IP")]
     pub client: Option<IpAddr>,
-    /// A moment of the past (not available in this build).
+    /// A moment of the past, from the journal: a time, or a duration back from now.
     #[arg(long, value_name = "TIME")]
     pub at: Option<String>,
     /// Print REST's JSON.
@@ -215,6 +219,66 @@ pub struct ExplainServiceArgs {
     pub json: bool,
     #[command(flatten)]
     pub target: Target,
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct JournalArgs {
+    #[command(flatten)]
+    pub span: Span,
+    /// Only what this actor did: `admin:ops`, `uid:0`, `system`.
+    #[arg(long)]
+    pub actor: Option<String>,
+    /// Only entries of this kind: `transition`, `act`, `config` …
+    #[arg(long)]
+    pub kind: Option<String>,
+    /// At most this many, 1 to 10000.
+    #[arg(long)]
+    pub limit: Option<u32>,
+    /// Newest first.
+    #[arg(long)]
+    pub newest_first: bool,
+    /// Instead: where the journal is shipped to, and how far it has come.
+    #[arg(long)]
+    pub shipping: bool,
+    /// Print REST's JSON.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub target: Target,
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct TimelineArgs {
+    #[command(flatten)]
+    pub span: Span,
+    #[arg(long, value_enum, default_value_t = TimelineFormat::Md)]
+    pub format: TimelineFormat,
+    /// Write it here instead of to stdout.
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub target: Target,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TimelineFormat {
+    Md,
+    Html,
+    Json,
+}
+
+/// Which part of the journal.
+#[derive(Clone, Debug, Default, Args)]
+pub struct Span {
+    /// Not before: a time such as 2027-01-15T08:00:00Z, or a duration back from now such as 2h.
+    #[arg(long, value_name = "TIME")]
+    pub since: Option<String>,
+    /// Not after.
+    #[arg(long, value_name = "TIME")]
+    pub until: Option<String>,
+    /// Only entries of this scenario.
+    #[arg(long, value_name = "NAME")]
+    pub scenario: Option<String>,
 }
 
 /// Which appliance.

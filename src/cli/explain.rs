@@ -11,10 +11,8 @@ use super::{fail, say};
 use crate::admin::dto::path_segment;
 
 pub(super) fn dns(args: &ExplainDnsArgs) -> ExitCode {
-    if args.at.is_some() {
-        return fail("explain dns: --at is not available in this build");
-    }
-    let path = dns_path(&args.name, &args.rtype, args.client.map(|client| client.to_string()).as_deref());
+    let client = args.client.map(|client| client.to_string());
+    let path = dns_path(&args.name, &args.rtype, client.as_deref(), args.at.as_deref());
     let answer = Client::find(&args.target)
         .and_then(|client| Ok((client, runtime()?)))
         .and_then(|(client, runtime)| runtime.block_on(client.get::<Value>(&path)).map_err(|e| e.to_string()));
@@ -57,9 +55,14 @@ pub(super) fn service(args: &ExplainServiceArgs) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-pub(super) fn dns_path(name: &str, rtype: &str, client: Option<&str>) -> String {
-    let path = format!("/api/v1/explain/dns?name={}&type={}", path_segment(name), path_segment(rtype));
-    client.map_or(path.clone(), |client| format!("{path}&client={}", path_segment(client)))
+pub(super) fn dns_path(name: &str, rtype: &str, client: Option<&str>, at: Option<&str>) -> String {
+    let mut path = format!("/api/v1/explain/dns?name={}&type={}", path_segment(name), path_segment(rtype));
+    for (parameter, value) in [("client", client), ("at", at)] {
+        if let Some(value) = value {
+            path += &format!("&{parameter}={}", path_segment(value));
+        }
+    }
+    path
 }
 
 pub(super) fn service_path(name: &str) -> String {
@@ -139,7 +142,10 @@ pub(super) fn told(answer: &Value) -> String {
         let items = value.get(key).and_then(Value::as_array).into_iter().flatten();
         items.filter_map(Value::as_str).map(str::to_owned).collect()
     };
-    let mut out = format!("{} {} for {}\n", text(answer, "name"), text(answer, "type"), text(answer, "client"));
+    let past = &answer["past"];
+    let when = if past.is_object() { format!(" at {}", text(past, "at")) } else { String::new() };
+    let (name, rtype, client) = (text(answer, "name"), text(answer, "type"), text(answer, "client"));
+    let mut out = format!("{name} {rtype} for {client}{when}\n");
     for step in answer.get("steps").and_then(Value::as_array).into_iter().flatten() {
         let (given, left) = (list(step, "in").join(", "), list(step, "out").join(", "));
         let flow = match (&given[..], &left[..]) {

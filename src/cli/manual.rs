@@ -17,6 +17,9 @@ macro_rules! pages {
 const PAGES: [(&str, &str); 29] = pages![
     "alerts",
     "checks",
+const PAGES: [(&str, &str); 30] = pages![
+    "alerts",
+    "audit",
     "choices",
     "config",
     "dns",
@@ -43,6 +46,7 @@ const PAGES: [(&str, &str); 29] = pages![
     "tls",
     "transfers",
     "triggers",
+    "windows",
     "words",
 ];
 

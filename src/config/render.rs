@@ -15,6 +15,7 @@ mod gtm;
 mod http;
 mod limits;
 mod rule;
+mod ship;
 pub(super) mod text;
 mod tls;
 mod zone;
@@ -87,6 +88,7 @@ fn once(out: &mut Text, model: &Model) {
     out.table(&["journal"]);
     out.key("keep", Value::duration(model.journal.keep));
     out.key("size", Value::Str(format_size(model.journal.size)));
+    ship::ships(out, model);
 
     if let Some(scripts) = &model.monitor_scripts {
         out.table(&["monitors"]);

@@ -30,6 +30,7 @@ pub mod populate;
 mod rule;
 mod scenario;
 mod service;
+mod ship;
 mod term;
 mod tls;
 mod vserver;
@@ -82,6 +83,7 @@ pub fn resolve(report: &mut Report, document: &Table, files: &dyn Files) -> Mode
     let servers = service::servers(cx);
     let lists = access::all(cx);
     let certificates = certificate::all(cx);
+    let ships = ship::all(cx, &certificates);
     let services = service::all(cx, &servers, &monitors, &certificates);
     let checks = check::all(cx, &monitors, &services.services, &lists);
     let mut vservers = vserver::all(cx, &services, &certificates);
@@ -107,6 +109,7 @@ pub fn resolve(report: &mut Report, document: &Table, files: &dyn Files) -> Mode
         admin,
         features,
         journal,
+        ships,
         monitor_scripts,
         log,
         resolver,

@@ -12,6 +12,7 @@ mod http;
 mod limits;
 mod monitor;
 mod rule;
+mod ship;
 mod tls;
 
 pub use monitor::{is_probed, keys_of_kinds, kind_has_key};
@@ -174,8 +175,11 @@ static FEATURES: Schema = Schema {
     later: &["ssl", "cs", "cmp", "ic", "rewrite", "responder", "cf", "wl", "sp", "hdosp", "pq", "appfw"],
 };
 
-static JOURNAL: Schema =
-    schema(&[key("keep", Kind::Duration(MINUTE, 100 * YEAR)), key("size", Kind::Size(1 << 20, 1 << 50))]);
+static JOURNAL: Schema = schema(&[
+    key("keep", Kind::Duration(MINUTE, 100 * YEAR)),
+    key("size", Kind::Size(1 << 20, 1 << 50)),
+    key("ship", Kind::Map(&Kind::Table(&ship::SHIP))),
+]);
 
 static LOG: Schema = schema(&[key("access", Kind::Name), key("format", Kind::Word(&LOG_FORMATS))]);
 static LOG_FORMATS: Words = words(&["text", "json"]);

@@ -4,7 +4,7 @@
 
 mod guard;
 mod http;
-mod sign;
+pub(in crate::control) mod sign;
 mod sql;
 mod syslog;
 

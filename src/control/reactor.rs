@@ -15,6 +15,7 @@ use super::core::{Answer, ConfigOutcome, Core, FileAccess, Input, Lookups, Outpu
 use super::courier::{Courier, Returned};
 use super::disk::{Disk, Report};
 use super::resolve::Resolver;
+use super::ship;
 use super::store::{Found, Store};
 use super::{Event, Handle, Request};
 use crate::config::Loaded;
@@ -110,10 +111,23 @@ impl Reactor {
 
         let folder = path.as_deref().and_then(std::path::Path::parent).map(std::path::Path::to_owned);
         let surroundings = Surroundings { folder: folder.unwrap_or_default() };
+        let journal_head = found.journal_head;
         let setup = Setup { loaded, found, path, overrides, files, events: events.clone() };
         let core = Core::start(clock.now(), setup);
         let cell = Arc::clone(core.cell());
+        let (journal_head, head) = watch::channel(journal_head);
+        ship::start(ship::Setup {
+            cell: Arc::clone(&cell),
+            journal: store.reader(),
+            places: store.places(),
+            head,
+            surroundings: surroundings.clone(),
+            clock,
+        })?;
         let disk = Disk::start(store, move |what| {
+            if let Report::Written { journal_head: newest, .. } = &what {
+                journal_head.send_replace(*newest);
+            }
             let _ = report.blocking_send(what);
         })?;
         let courier = Courier::start(surroundings.clone(), clock, returned)?;

@@ -13,6 +13,7 @@ mod alerts;
 mod deliveries;
 mod lock;
 mod memory;
+mod places;
 mod reader;
 mod schema;
 mod sqlite;
@@ -32,6 +33,7 @@ use crate::model::time::{Tick, Wall};
 use crate::snapshot::live::CookieKey;
 
 pub use memory::Memory;
+pub use places::{Place, Places};
 pub use reader::read_journal;
 pub use sqlite::Sqlite;
 
@@ -47,6 +49,11 @@ pub trait Store: Send {
 
     /// Reads beside the writer.
     fn reader(&self) -> Arc<dyn ReadJournal>;
+
+    /// How far the journal was shipped; forgotten with the process where nothing is kept.
+    fn places(&self) -> Arc<Places> {
+        Arc::default()
+    }
 }
 
 /// The journal's other end: never on the reactor's thread.
@@ -55,6 +62,9 @@ pub trait ReadJournal: Send + Sync {
 
     /// Entries as they are stored, oldest first, from one consistent state; `visit` may end the walk with `false`.
     fn walk(&self, visit: &mut dyn FnMut(Entry) -> bool) -> Result<(), StoreError>;
+
+    /// At most `entries` (at least one) that follow entry `number`, oldest first, with bodies of about `bytes` together.
+    fn after(&self, number: u64, entries: usize, bytes: usize) -> Result<Vec<Entry>, StoreError>;
 
     /// Checks the hash chain from the anchor to the newest entry.
     fn verify(&self) -> Result<Verified, StoreError>;

@@ -97,6 +97,8 @@
 //! | a window over midnight | belongs to the day on which it begins, as do weekday and holiday |
 //! | the shorter TTL near a flip (`degraded_ttl`) | holds while a scenario that a record names is active or in the making of a transition, and while the `check` of a record is false ([`records`](super::records)); ADC states announce nothing, and negative answers keep the SOA's minimum |
 //! | which caches count as holding a former answer | those that were answered by this box: the time of each answer and its TTL, and one second for what is under way; after a restart, every RRset a moment before it |
+//! | when an entry of the journal counts as shipped by syslog | when the connection has held for 2 s after it was written, since syslog over TCP confirms nothing |
+//! | `explain dns --at` | scenarios from their commits, terms from the rows of the journal; the shorter TTL shows while a scenario was active, not while one was about to change, since single samples are not journalled |
 //! | DNS queries of type ANY | answered with one RRset, the CNAME or else the one of the lowest type number (RFC 8482) |
 //!
 //! ## Triggers and guards

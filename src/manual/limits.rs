@@ -52,10 +52,11 @@
 //! | asked for | what happens |
 //! |---|---|
 //! | configuration object by object: POST, PATCH and DELETE of the REST interface, `add`, `set`, `bind` of the shell | 501, or a sentence and exit status 1; `bascule apply` and PUT /api/v1/config replace the whole |
-//! | history, timeline in the REST interface; NITRO; the dashboard | 501 with a sentence |
+//! | history in the REST interface; NITRO; the dashboard | 501 with a sentence |
 //! | `dry_run` of an act other than moving a split | 501, and nothing is done; POST /api/v1/config/diff compares a configuration |
-//! | import of ns.conf; API tokens; `explain dns --at`, and `at` in the REST interface | a sentence and exit status 1; 501 |
 //! | alerts by SNMP or mail, on a full disk, on a peer that differs, on many members that fail at once; grouping of many alerts into one message; syslog over TLS | refused at load; each alert is a message of its own ([`alerts`](super::alerts)) |
+//! | import of ns.conf; API tokens | a sentence and exit status 1; 501 |
+//! | shipping the journal by UDP | refused at load: a datagram can be lost without a word ([`audit`](super::audit)) |
 //! | TLS on the management port; sessions and cookies | refused at load; 501. HTTP Basic is there: keep it on loopback, or behind a proxy that ends TLS |
 //! | a pair of boxes with one address (HA) | each box is on its own; two sites meet in DNS |
-//! | a journal whose end was cut off by somebody who may write the file | what is left is a whole chain, so `replay` cannot see it. Entries that were changed or taken out before the end are found. Note the number and hash of the last entry elsewhere to be sure of the end |
+//! | a journal whose end was cut off by somebody who may write the file | what is left is a whole chain, so `replay` cannot see it. Entries that were changed or taken out before the end are found. Ship it ([`audit`](super::audit)), or note the number and hash of the last entry elsewhere, to be sure of the end |

@@ -33,7 +33,7 @@ pub(super) async fn handshake(
     connect(config, stream, address, &server_name(host, tls)?, deadline).await
 }
 
-async fn connect(
+pub(super) async fn connect(
     config: Arc<ClientConfig>,
     stream: TcpStream,
     address: SocketAddr,
@@ -54,7 +54,7 @@ async fn connect(
 }
 
 /// The name that is sent and verified. An address is verified, and not sent (SNI carries names only).
-fn server_name(host: &Host, tls: &TlsProbe) -> Result<ServerName<'static>, Miss> {
+pub(super) fn server_name(host: &Host, tls: &TlsProbe) -> Result<ServerName<'static>, Miss> {
     let text = match (&tls.server_name, host) {
         (Some(name), _) | (None, Host::Name(name)) => name,
         (None, Host::Ip(ip)) => return Ok(ServerName::from(*ip)),
@@ -79,7 +79,7 @@ pub(super) fn verifying() -> Result<Arc<ClientConfig>, Miss> {
     })
 }
 
-fn verifying_against(roots: RootCertStore) -> Arc<ClientConfig> {
+pub(super) fn verifying_against(roots: RootCertStore) -> Arc<ClientConfig> {
     let mut config = builder().with_root_certificates(roots).with_no_client_auth();
     config.resumption = Resumption::disabled();
     Arc::new(config)

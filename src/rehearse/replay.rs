@@ -5,7 +5,7 @@
 //! the commits that the journal records. It reads one consistent state, so it works beside a running appliance.
 
 mod player;
-mod texts;
+pub(super) mod texts;
 
 use std::path::Path;
 use std::process::ExitCode;

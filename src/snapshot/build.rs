@@ -101,6 +101,7 @@ pub fn build(parts: Parts<'_>) -> Snapshot {
         vservers,
         connections: registry.connections(),
         log: registry.log(),
+        ships: registry.ships(),
         rules: model.rules.iter().map(|rule| registry.rule(&rule.name)).collect(),
         routing: same_model.map_or_else(|| Arc::new(Routing::build(model)), |p| Arc::clone(&p.routing)),
         prepared: same_model.map_or_else(|| Arc::new(Prepared::build(model)), |p| Arc::clone(&p.prepared)),

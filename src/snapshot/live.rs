@@ -9,6 +9,7 @@ mod figures;
 pub mod histogram;
 pub mod measured;
 mod sessions;
+mod ships;
 pub mod stats;
 mod surge;
 mod tls;
@@ -33,6 +34,7 @@ pub use dns::{DnsLive, RrsetLive, Served, ZoneLive};
 pub use figures::{Ejector, FirstByte, Meter};
 pub use measured::{Endings, Interval, Measured};
 pub use sessions::{Clients, Session, Sessions, sessions_asked};
+pub use ships::{Shipping, Ships};
 pub use stats::{Rates, Stats};
 pub use surge::Surging;
 pub use tls::{TLS_FAILURES, TlsLive};
@@ -50,6 +52,7 @@ pub struct Registry {
     members: HashMap<Name, HashMap<Name, Arc<MemberLive>>>,
     connections: Arc<Connections>,
     log: Arc<LogLive>,
+    ships: Arc<Ships>,
     lb_groups: HashMap<Name, Arc<Sessions>>,
     cookie_key: Arc<CookieKey>,
     rules: HashMap<Name, Arc<RuleLive>>,
@@ -242,6 +245,10 @@ impl Registry {
 
     pub fn connections(&self) -> Arc<Connections> {
         Arc::clone(&self.connections)
+    }
+
+    pub fn ships(&self) -> Arc<Ships> {
+        Arc::clone(&self.ships)
     }
 
     pub fn log(&self) -> Arc<LogLive> {

@@ -29,6 +29,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             // A replay reads what the writer wrote.
             "control::journal",
             "control::store::read_journal",
+            "control::store::ReadJournal",
         ],
     ),
     ("admin", FRONT_END),

@@ -32,7 +32,6 @@ pub(crate) fn routes() -> Vec<Route> {
     }
     for (method, path, what) in [
         (Method::GET, "/api/v1/history", "history of metrics"),
-        (Method::GET, "/api/v1/timeline", "the timeline of incidents"),
         (Method::GET, "/api/v1/datacenter-pairs", "the list of data-centre pairs; their scenarios are in /scenarios"),
         (Method::POST, "/api/v1/login", "sessions; use HTTP Basic"),
         (Method::POST, "/api/v1/logout", "sessions; use HTTP Basic"),

@@ -5,14 +5,16 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
+use axum::response::{IntoResponse, Response};
 use serde_json::Value;
 
 use super::super::App;
 use super::super::auth::{Access, Caller, authorize};
 use super::super::body::{Field, FieldKind, Params, field};
-use super::super::dto::{Items, JournalEntryDto, TransitionDto};
+use super::super::dto::{Items, JournalEntryDto, ShippingDto, TransitionDto};
 use super::super::problem::Problem;
 use super::super::route::{Route, Segments};
+use super::super::timeline::{self, TimelineDto};
 use crate::control::{JournalEntry, JournalQuery};
 use crate::model::time::Wall;
 
@@ -31,6 +33,16 @@ const JOURNAL: &[Field] = &[
     field("newest_first", FieldKind::Flag, "Newest first; oldest first where absent."),
 ];
 
+const TIMELINE: &[Field] = &[
+    SINCE,
+    UNTIL,
+    field("scenario", FieldKind::Text, "Only entries of this scenario."),
+    field("format", FieldKind::Text, "`json` (the default), `md` or `html`."),
+];
+
+/// Entries of a timeline at most.
+const TIMELINE_MOST: u32 = 10_000;
+
 const TRANSITIONS: &[Field] = &[SINCE, UNTIL, LIMIT];
 
 pub(crate) fn routes() -> Vec<Route> {
@@ -38,6 +50,11 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::get("/api/v1/journal", "What happened, oldest first", journal)
             .query(JOURNAL)
             .answers::<Items<JournalEntryDto>>(),
+        Route::get("/api/v1/journal/shipping", "Where the journal is shipped to, and how far it has come", shipping)
+            .answers::<Items<ShippingDto>>(),
+        Route::get("/api/v1/timeline", "What happened between two moments, as one document", timeline)
+            .query(TIMELINE)
+            .answers::<TimelineDto>(),
         Route::get("/api/v1/scenarios/{name}/transitions", "Every commit of a scenario, oldest first", transitions)
             .query(TRANSITIONS)
             .answers::<Items<TransitionDto>>(),
@@ -63,6 +80,38 @@ async fn journal(
     let sees_all = authorize(caller.role, Access::Configure).is_ok();
     let shown = |entry| JournalEntryDto::of(if sees_all { entry } else { without_texts(entry) });
     Ok(Json(Items { items: entries.into_iter().map(shown).collect() }))
+}
+
+async fn shipping(State(app): State<App>) -> Result<Json<Items<ShippingDto>>, Problem> {
+    let items = app.study(ShippingDto::all).await?;
+    Ok(Json(Items { items }))
+}
+
+async fn timeline(State(app): State<App>, params: Params) -> Result<Response, Problem> {
+    let format = params.get("format").unwrap_or("json");
+    if !matches!(format, "json" | "md" | "html") {
+        return Err(Problem::bad_request(format!("`format` is json, md or html, not `{format}`")));
+    }
+    let (now, name) = app.read(|world| (world.now.wall, world.model.appliance.name.clone())).await?;
+    let span = span(&params, now)?;
+    let since = span.since.ok_or_else(|| {
+        Problem::bad_request("`since` is missing: a time such as 2027-01-15T08:00:00Z, or a duration back from now")
+    })?;
+    let until = span.until.unwrap_or(now);
+    let query = JournalQuery { scenario: params.get("scenario").map(Into::into), limit: Some(TIMELINE_MOST), ..span };
+    let entries = app.handle().journal(query).await?;
+    let made = tokio::task::spawn_blocking(move || {
+        let truncated = entries.len() >= TIMELINE_MOST as usize;
+        TimelineDto::of(&name, (since, until), &entries, truncated)
+    });
+    let made = made.await.map_err(|_| Problem::busy("the timeline was cut short; try again"))?;
+    // It holds what people wrote: nothing of it may run.
+    let policy = [("content-security-policy", "default-src 'none'; style-src 'unsafe-inline'")];
+    Ok(match format {
+        "md" => ([("content-type", "text/markdown; charset=utf-8")], timeline::markdown(&made)).into_response(),
+        "html" => (policy, [("content-type", "text/html; charset=utf-8")], timeline::html(&made)).into_response(),
+        _ => Json(made).into_response(),
+    })
 }
 
 /// The entry of a configuration without its texts, which hold what only those see who may change it.

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, StatusCode};
 use serde_json::{Value, json};
 
 use super::super::App;
@@ -13,13 +13,19 @@ use super::super::auth::Access;
 use super::super::body::{self, ACT_MAX, Field, FieldKind, Fields, Params, field};
 use super::super::problem::Problem;
 use super::super::route::{Reads, Route};
+use crate::model::time::Wall;
 use crate::rehearse::explain;
+use crate::rehearse::past::{self, Unknown};
 
 const QUERY: &[Field] = &[
     field("name", FieldKind::Text, "Needed: the domain name."),
     field("type", FieldKind::Text, "The record type; default A."),
     field("client", FieldKind::Text, "The address of the resolver that asks; default 127.0.0.1."),
-    field("at", FieldKind::Time, "Not available in this build: answers 501."),
+    field(
+        "at",
+        FieldKind::Time,
+        "What would have been answered then, from the journal: a time, or a duration back from now.",
+    ),
 ];
 
 const REQUEST: &[Field] = &[
@@ -46,6 +52,9 @@ dto! {
         pub answer: Vec<String>,
         /// In the order in which they were taken: `name`, `in`, `out`, `because`, and `scenario` where one decided.
         pub steps: Vec<Value>,
+        /// Only with `at`: the moment (`at`), the newest entry of the journal that counts (`entry`, `entry_at`), and the
+        /// hash of the configuration (`config_hash`).
+        pub past: Option<Value>,
     }
 }
 
@@ -89,9 +98,6 @@ pub(crate) fn routes() -> Vec<Route> {
 }
 
 async fn dns(State(app): State<App>, params: Params) -> Result<Json<Value>, Problem> {
-    if params.get("at").is_some() {
-        return Err(Problem::not_in_this_build("`at`: answers of the past"));
-    }
     let name = params.get("name").filter(|n| !n.is_empty());
     let name = name.ok_or_else(|| Problem::bad_request("`name` is missing: the domain name to explain"))?;
     let rtype = params.get("type").unwrap_or("A");
@@ -102,9 +108,31 @@ async fn dns(State(app): State<App>, params: Params) -> Result<Json<Value>, Prob
         }
     };
     let now = app.read(|world| world.now.wall).await?;
+    if let Some(at) = params.time("at", now)? {
+        return dns_at(app, name.to_owned(), rtype.to_owned(), client, at).await;
+    }
     let snapshot = app.handle().snapshot();
     let explanation = explain::dns(&snapshot, name, rtype, client, now).map_err(Problem::bad_request)?;
     Ok(Json(json!(explanation)))
+}
+
+/// What would have been answered at `at`. The journal is read on a thread where that may take its time.
+async fn dns_at(app: App, name: String, rtype: String, client: IpAddr, at: Wall) -> Result<Json<Value>, Problem> {
+    let journal = app.handle().journal_reader();
+    let explained = tokio::task::spawn_blocking(move || {
+        let past = past::at(&*journal, at).map_err(|unknown| match unknown {
+            Unknown::NotRunning(why) => Problem::new(StatusCode::NOT_FOUND, "no_such_moment", why),
+            Unknown::Unreadable(why) => Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "journal_unreadable", why),
+        })?;
+        let explanation = explain::dns(&past.snapshot, &name, &rtype, client, at).map_err(Problem::bad_request)?;
+        let mut told = json!(explanation);
+        told["past"] = json!({
+            "at": at.to_string(), "entry": past.entry, "entry_at": past.entry_at.to_string(),
+            "config_hash": past.config_hash,
+        });
+        Ok(Json(told))
+    });
+    explained.await.map_err(|_| Problem::busy("the look was cut short; try again"))?
 }
 
 /// What would become of a request; nothing is counted or moved by asking.

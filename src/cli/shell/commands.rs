@@ -1,5 +1,6 @@
 //! The commands that the shell knows: keywords, arguments, and the request that each makes.
 
+mod audit;
 mod build;
 mod explain;
 mod outbox;
@@ -57,6 +58,8 @@ pub(super) const COMMANDS: &[Command] = &[
     show(&["show", "ssl", "certKey"], "show ssl certKey [<name>]", View::Certificate),
     show(&["show", "trigger"], "show trigger [<name>]", View::Trigger),
     show(&["show", "query"], "show query [<name>]", View::Query),
+    audit::SHOW_SHIPPING,
+    audit::SHOW_JOURNAL,
     outbox::SHOW_OUTBOX,
     outbox::SHOW_ALERTS,
     outbox::REPLAY,
@@ -102,8 +105,8 @@ pub(super) const COMMANDS: &[Command] = &[
         words: &["explain", "dns"],
         least: 1,
         most: 2,
-        options: &["client"],
-        usage: "explain dns <name> [<type>] [-client <address>]",
+        options: &["client", "at"],
+        usage: "explain dns <name> [<type>] [-client <address>] [-at <time>]",
         names: None,
         build: explain_dns,
     },

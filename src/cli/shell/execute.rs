@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::super::client::{Client, Failure};
-use super::super::explain;
+use super::super::{explain, journal};
 use super::commands::{COMMANDS, Command, Explained, Request, View};
 use super::grammar::starts_with;
 use super::show;
@@ -63,6 +63,8 @@ pub(super) async fn execute(client: &Client, request: Request) -> Result<Answer,
                 Explained::Dns => explain::told,
                 Explained::Request => explain::request_told,
                 Explained::Service => explain::service_told,
+                Explained::Journal => journal::entries,
+                Explained::Shipping => journal::shipping,
             };
             Ok(Answer { text: told(&json), json, warnings: Vec::new() })
         }

@@ -107,7 +107,7 @@ pub fn servers(
     })
 }
 
-fn server_name(cx: &mut Context<'_>, inner: &Object<'_>) -> Option<Name> {
+pub(super) fn server_name(cx: &mut Context<'_>, inner: &Object<'_>) -> Option<Name> {
     let text = inner.text("server_name")?;
     if rustls_pki_types::DnsName::try_from(text).is_err() {
         inner.wrong(cx.report, "server_name", format!("`{text}` is not a host name"));

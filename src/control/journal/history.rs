@@ -74,7 +74,8 @@ pub fn read(journal: &dyn ReadJournal) -> Result<Vec<Moment>, HistoryError> {
     broken.map_or(Ok(moments), Err)
 }
 
-fn moment(entry: &Entry) -> Result<Moment, Unreadable> {
+/// One entry, understood.
+pub fn moment(entry: &Entry) -> Result<Moment, Unreadable> {
     let body: Value = serde_json::from_str(&entry.body).map_err(|e| e.to_string())?;
     let what = match entry.kind.as_str() {
         "start" => What::Start { saved: decode_saved(Reader { value: &body }.get("saved")?)? },

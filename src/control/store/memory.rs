@@ -89,6 +89,18 @@ impl ReadJournal for Memory {
         Ok(())
     }
 
+    fn after(&self, number: u64, entries: usize, bytes: usize) -> Result<Vec<Entry>, StoreError> {
+        let log = self.log.lock();
+        let mut size = 0;
+        let following = log.entries.iter().filter(|entry| entry.number > number).take(entries);
+        let within = following.take_while(|entry| {
+            let fits = size < bytes;
+            size += entry.body.len();
+            fits
+        });
+        Ok(within.cloned().collect())
+    }
+
     fn verify(&self) -> Result<Verified, StoreError> {
         let log = self.log.lock();
         let mut verified = Verified { entries: 0, anchor: log.anchor.number, broken: None };

@@ -101,6 +101,24 @@ impl ReadJournal for Reader {
         })
     }
 
+    fn after(&self, number: u64, entries: usize, bytes: usize) -> Result<Vec<Entry>, StoreError> {
+        self.with(|db| {
+            let sql = format!("SELECT {COLUMNS} FROM journal WHERE number > ?1 ORDER BY number LIMIT ?2");
+            let mut statement = db.prepare_cached(&sql)?;
+            let mut rows = statement.query((i64::try_from(number).unwrap_or(i64::MAX), entries))?;
+            let (mut found, mut size) = (Vec::new(), 0);
+            while let Some(row) = rows.next()? {
+                let entry = entry_of(row)?;
+                size += entry.body.len();
+                found.push(entry);
+                if size >= bytes {
+                    break;
+                }
+            }
+            Ok(found)
+        })
+    }
+
     fn verify(&self) -> Result<Verified, StoreError> {
         self.with(|db| {
             // Anchor and entries from one state, whatever is written meanwhile.

@@ -12,7 +12,7 @@ use rusqlite::{Connection, Row, TransactionBehavior};
 use super::lock::Lock;
 use super::reader::Reader;
 use super::schema::{self, meta, set_meta};
-use super::{Batch, Draft, Found, Intent, Limits, ReadJournal, Store, StoreError};
+use super::{Batch, Draft, Found, Intent, Limits, Places, ReadJournal, Store, StoreError};
 use super::{alerts, deliveries};
 use crate::control::journal::chain::{Entry, Head};
 use crate::control::journal::codec::{parse_wall, wall_text};
@@ -128,6 +128,10 @@ impl Store for Sqlite {
 
     fn reader(&self) -> Arc<dyn ReadJournal> {
         Arc::new(Reader::new(self.path.clone()))
+    }
+
+    fn places(&self) -> Arc<Places> {
+        Arc::new(Places::of(self.path.parent().unwrap_or(Path::new("."))))
     }
 }
 

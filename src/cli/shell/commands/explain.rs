@@ -13,7 +13,7 @@ pub(super) fn explain_service(arguments: &Arguments) -> Result<Request, String> 
 
 pub(super) fn explain_dns(arguments: &Arguments) -> Result<Request, String> {
     let rtype = arguments.positional(1).unwrap_or("A");
-    let path = dns_path(&first(arguments), rtype, arguments.value("client")?);
+    let path = dns_path(&first(arguments), rtype, arguments.value("client")?, arguments.value("at")?);
     Ok(Request::Explain { what: Explained::Dns, path, body: None })
 }
 

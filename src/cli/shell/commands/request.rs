@@ -24,7 +24,7 @@ pub(in crate::cli::shell) enum Request {
         clear: bool,
         query: Vec<(&'static str, String)>,
     },
-    /// Why something is as it is: `path` below `/api/v1/explain`.
+    /// Why something is as it is, or came to be so, in words.
     Explain {
         what: Explained,
         path: String,
@@ -103,6 +103,10 @@ pub(in crate::cli::shell) enum Explained {
     Request,
     /// Why a service gets new clients, or none.
     Service,
+    /// What happened.
+    Journal,
+    /// Where that is shipped to.
+    Shipping,
 }
 
 // === impl View ===

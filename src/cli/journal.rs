@@ -1,0 +1,136 @@
+//! `bascule journal` and `bascule timeline`: what happened, asked of the running appliance.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use serde_json::Value;
+
+use super::args::{JournalArgs, Span, TimelineArgs, TimelineFormat};
+use super::client::{Client, runtime};
+use super::{fail, say};
+use crate::admin::dto::path_segment;
+
+pub(super) fn journal(args: &JournalArgs) -> ExitCode {
+    let mut query = span(&args.span);
+    query.extend([("actor", args.actor.clone()), ("kind", args.kind.clone())]);
+    query.push(("limit", args.limit.map(|limit| limit.to_string())));
+    query.push(("newest_first", args.newest_first.then(|| "true".to_owned())));
+    let path =
+        if args.shipping { "/api/v1/journal/shipping".to_owned() } else { with_query("/api/v1/journal", &query) };
+    let answer = Client::find(&args.target)
+        .and_then(|client| Ok((client, runtime()?)))
+        .and_then(|(client, runtime)| runtime.block_on(client.get::<Value>(&path)).map_err(|e| e.to_string()));
+    match answer {
+        Ok(answer) if args.json => say(&format!("{answer:#}")),
+        Ok(answer) if args.shipping => say(shipping(&answer).trim_end()),
+        Ok(answer) => say(entries(&answer).trim_end()),
+        Err(error) => return fail(&format!("journal: {error}")),
+    }
+    ExitCode::SUCCESS
+}
+
+pub(super) fn timeline(args: &TimelineArgs) -> ExitCode {
+    let (format, media_type) = match args.format {
+        TimelineFormat::Md => ("md", "text/markdown"),
+        TimelineFormat::Html => ("html", "text/html"),
+        TimelineFormat::Json => ("json", "application/json"),
+    };
+    let mut query = span(&args.span);
+    query.push(("format", Some(format.to_owned())));
+    let path = with_query("/api/v1/timeline", &query);
+    let answer = Client::find(&args.target)
+        .and_then(|client| Ok((client, runtime()?)))
+        .and_then(|(client, runtime)| runtime.block_on(client.text(&path, media_type)).map_err(|e| e.to_string()));
+    let written = answer.and_then(|document| match &args.output {
+        Some(file) => write(file, &document),
+        None => {
+            say(document.trim_end());
+            Ok(())
+        }
+    });
+    match written {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => fail(&format!("timeline: {error}")),
+    }
+}
+
+fn write(file: &Path, document: &str) -> Result<(), String> {
+    std::fs::write(file, document).map_err(|error| format!("cannot write {}: {error}", file.display()))
+}
+
+fn span(span: &Span) -> Vec<(&'static str, Option<String>)> {
+    vec![("since", span.since.clone()), ("until", span.until.clone()), ("scenario", span.scenario.clone())]
+}
+
+pub(super) fn with_query(path: &str, query: &[(&'static str, Option<String>)]) -> String {
+    let parts = query.iter().filter_map(|(name, value)| Some(format!("{name}={}", path_segment(value.as_ref()?))));
+    let parts: Vec<String> = parts.collect();
+    if parts.is_empty() { path.to_owned() } else { format!("{path}?{}", parts.join("&")) }
+}
+
+/// A line for each entry: when, its number, kind, object, who, and the body in short.
+pub(super) fn entries(answer: &Value) -> String {
+    let text = |entry: &Value, key: &str| entry[key].as_str().unwrap_or_default().to_owned();
+    let line = |entry: &Value| {
+        let object = text(entry, "object");
+        let object = if object.is_empty() { "-".to_owned() } else { object };
+        let body: String = entry["body"].to_string().chars().take(BODY_CHARS).collect();
+        let (at, kind, actor) = (text(entry, "at"), text(entry, "kind"), text(entry, "actor"));
+        format!("{at} {} {kind} {object} {actor} {body}\n", entry["number"])
+    };
+    let items = answer["items"].as_array().map_or(&[][..], Vec::as_slice);
+    if items.is_empty() { "no entries\n".to_owned() } else { items.iter().map(line).collect() }
+}
+
+/// Characters of a body that are shown; all of it is in the JSON.
+const BODY_CHARS: usize = 160;
+
+/// Each destination of the journal and how far it has come.
+pub(super) fn shipping(answer: &Value) -> String {
+    let text = |value: &Value, key: &str| value[key].as_str().unwrap_or_default().to_owned();
+    let one = |ship: &Value| {
+        let mut out = format!("{} ({})\n", text(ship, "name"), text(ship, "address"));
+        out += &format!(
+            "\tHas all up to entry {}\tWaiting: {}\tShipped: {}\tFailures: {}\tLost: {}\n",
+            ship["confirmed"], ship["waiting"], ship["shipped_total"], ship["failures_total"], ship["lost_total"]
+        );
+        if ship["behind_since"].is_string() {
+            out += &format!("\tBehind since {}\n", text(ship, "behind_since"));
+        }
+        if ship["failing_since"].is_string() {
+            out += &format!("\tFails since {}: {}\n", text(ship, "failing_since"), text(ship, "last_error"));
+        }
+        out
+    };
+    let items = answer["items"].as_array().map_or(&[][..], Vec::as_slice);
+    if items.is_empty() { "the journal is shipped nowhere\n".to_owned() } else { items.iter().map(one).collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn entries_read_as_lines_and_destinations_say_how_far_they_are() {
+        let answer = json!({ "items": [{
+            "number": 7, "at": "2027-01-15T08:00:00.000Z", "kind": "act", "object": "switch drill", "actor": "admin:ops",
+            "body": { "value": true }, "hash": "00",
+        }] });
+        assert_eq!(entries(&answer), "2027-01-15T08:00:00.000Z 7 act switch drill admin:ops {\"value\":true}\n");
+        assert_eq!(entries(&json!({ "items": [] })), "no entries\n");
+        let answer = json!({ "items": [{
+            "name": "siem", "address": "tls:log:6514", "confirmed": 5, "waiting": 2, "shipped_total": 5,
+            "failures_total": 1, "lost_total": 0, "behind_since": "T", "failing_since": "T", "last_error": "refused",
+        }] });
+        let told = shipping(&answer);
+        assert!(told.starts_with("siem (tls:log:6514)\n\tHas all up to entry 5\tWaiting: 2"), "{told}");
+        assert!(told.ends_with("\tFails since T: refused\n"), "{told}");
+    }
+
+    #[test]
+    fn what_is_asked_for_is_encoded() {
+        let path = with_query("/p", &[("since", Some("2h".into())), ("actor", None), ("scenario", Some("a/b".into()))]);
+        assert_eq!(path, "/p?since=2h&scenario=a%2Fb");
+    }
+}
