@@ -26,6 +26,7 @@
 //! - [`figures`]: every statistic of NetScaler and where it is read, and the series for Prometheus
 //! - [`audit`]: the journal: asking, documents for a review, the past, shipping it
 //! - [`windows`]: time windows with zones, holidays and one-off spans; switches
+//! - [`complaints`]: what operators of other products miss, what answers it here, and the tests that hold it
 //! - [`operations`]: the state directory, the journal, stopping, upgrading, when the disk fails
 //! - [`methods`]: how a member is chosen for a client: methods, weights, orders, splits, passive health
 //! - [`members`]: servers by name, and service groups whose members come from DNS
@@ -36,6 +37,7 @@ pub mod alerts;
 pub mod checks;
 pub mod audit;
 pub mod choices;
+pub mod complaints;
 pub mod config;
 pub mod dns;
 pub mod dnssec;

@@ -7,6 +7,8 @@ mod rig;
 mod adc;
 #[path = "sim/checks.rs"]
 mod checks;
+#[path = "sim/complaints.rs"]
+mod complaints;
 #[path = "sim/exhaustive.rs"]
 mod exhaustive;
 #[path = "sim/modes.rs"]

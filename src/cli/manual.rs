@@ -14,13 +14,12 @@ macro_rules! pages {
     ($($name:literal),* $(,)?) => { [$(($name, include_str!(concat!("../manual/", $name, ".rs")))),*] };
 }
 
-const PAGES: [(&str, &str); 29] = pages![
-    "alerts",
-    "checks",
-const PAGES: [(&str, &str); 30] = pages![
+const PAGES: [(&str, &str); 32] = pages![
     "alerts",
     "audit",
+    "checks",
     "choices",
+    "complaints",
     "config",
     "dns",
     "dnssec",

@@ -33,6 +33,8 @@ mod real;
 mod runner;
 #[path = "probe/tcp.rs"]
 mod tcp;
+#[path = "probe/thresholds.rs"]
+mod thresholds;
 #[path = "probe/tls.rs"]
 mod tls;
 #[path = "probe/udp.rs"]

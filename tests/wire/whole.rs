@@ -8,6 +8,8 @@ mod audit;
 mod box_under_test;
 #[path = "whole/certificates.rs"]
 mod certificates;
+#[path = "whole/complaints.rs"]
+mod complaints;
 #[path = "whole/drains.rs"]
 mod drains;
 #[path = "whole/ejection.rs"]
