@@ -55,6 +55,7 @@ use crate::model::Model;
 use crate::model::check::{Check, Probe};
 use crate::model::delivery::QueryBook;
 use crate::model::event::Observation;
+use crate::model::id::Name;
 use crate::model::state::CheckView;
 use crate::model::time::{Now, Tick};
 use crate::probe::Sampled;

@@ -45,6 +45,7 @@ impl World<'_> {
         certificates(self, ends, &mut facts);
         overrides(self, &mut facts);
         appliance(self, &mut facts);
+        shipping(self, &mut facts);
         facts.facts
     }
 }
@@ -214,6 +215,19 @@ fn said(key: &OverrideKey, set: &Override) -> String {
     };
     let reason = set.act.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
     format!("{what} by {}{reason}", set.act.actor)
+}
+
+fn shipping(world: &World<'_>, found: &mut Found<'_>) {
+    if !found.wants(AlertKind::JournalUnshipped) {
+        return;
+    }
+    for (name, shipping) in world.snapshot.ships.all() {
+        let Some((since, why)) = &shipping.failing else { continue };
+        let waiting = world.status.journal_entries.saturating_sub(shipping.confirmed);
+        let text = format!("{waiting} entries of the journal wait to be shipped: {why}");
+        let subject = AlertSubject::new(AlertKind::JournalUnshipped, "journal", &name);
+        found.is_so(subject, AlertSeverity::Error, text, Some(*since));
+    }
 }
 
 fn appliance(world: &World<'_>, found: &mut Found<'_>) {

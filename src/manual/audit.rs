@@ -50,7 +50,7 @@
 //!   destination has what was cut, the log says so, and `lost_total` counts it.
 //! - **Loud.** A destination that fails is an error in the log at once and every ten minutes, and stands in `show journal
 //!   shipping`, `bascule journal --shipping`, `GET /api/v1/journal/shipping` and `bascule_journal_ship_failing`;
-//!   `bascule_journal_waiting_entries` says how much it does not have.
+//!   `bascule_journal_waiting_entries` says how much it does not have; the alert `journal.unshipped` tells whom you like.
 //!
 //! Every entry travels as one line of JSON: `appliance`, `number`, `at`, `tick_us`, `kind`, `object`, `actor`, `prev`,
 //! `hash`, `body`. The hash is SHA-256 in hex over `prev`, number, time in microseconds since 1970, `tick_us` (each of the

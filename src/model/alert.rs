@@ -70,6 +70,8 @@ pub enum AlertKind {
     ClockUnsynced,
     /// What is published may not survive a power loss.
     NotDurable,
+    /// A destination of the journal is not reached.
+    JournalUnshipped,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -162,7 +164,7 @@ impl Alert {
 // === impl AlertKind ===
 
 impl AlertKind {
-    pub const ALL: [AlertKind; 15] = [
+    pub const ALL: [AlertKind; 16] = [
         AlertKind::ServiceDown,
         AlertKind::VserverDown,
         AlertKind::VserverOnBackup,
@@ -178,6 +180,7 @@ impl AlertKind {
         AlertKind::Unsaved,
         AlertKind::ClockUnsynced,
         AlertKind::NotDurable,
+        AlertKind::JournalUnshipped,
     ];
 
     pub fn word(self) -> &'static str {
@@ -197,6 +200,7 @@ impl AlertKind {
             AlertKind::Unsaved => "unsaved",
             AlertKind::ClockUnsynced => "clock.unsynced",
             AlertKind::NotDurable => "not_durable",
+            AlertKind::JournalUnshipped => "journal.unshipped",
         }
     }
 

@@ -36,7 +36,7 @@ pub struct ShipTls {
 }
 
 /// Every kind of entry.
-pub const KINDS: [&str; 14] = [
+pub const KINDS: [&str; 15] = [
     "transition",
     "act",
     "ended",
@@ -46,6 +46,7 @@ pub const KINDS: [&str; 14] = [
     "warning",
     "ejected",
     "delivery",
+    "alert",
     "caches",
     "config",
     "start",

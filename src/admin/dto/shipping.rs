@@ -40,7 +40,7 @@ impl ShippingDto {
             ShippingDto {
                 name: text(&ship.name),
                 address: ship.address(),
-                kinds: ship.kinds.iter().map(|kind| text(kind)).collect(),
+                kinds: ship.kinds.iter().map(text).collect(),
                 confirmed: shipping.confirmed,
                 waiting,
                 behind_since: shipping.behind_since.map(|at| at.to_string()),

@@ -64,6 +64,12 @@ fn record(record: &Record) -> Option<(String, Vec<String>)> {
             (said, error.into_iter().collect())
         }
         Record::Warning { object, text } => (format!("{object}: {text}"), Vec::new()),
+        Record::Alert(a) => {
+            let why = Some(a.why.to_string()).filter(|why| !why.is_empty());
+            let (what, alert) = (a.what.word(), &a.alert);
+            let said = format!("alert {} {what}: {}: {}", alert.alert, alert.subject, alert.text);
+            (said, why.into_iter().collect())
+        }
         // Told from its body, which holds more.
         Record::Transition(_) => return None,
     };

@@ -38,7 +38,7 @@ pub fn frame(appliance: &Name, pid: u32, entry: &Entry) -> String {
 
 fn severity(kind: &str) -> u8 {
     match kind {
-        "warning" => 4,
+        "warning" | "alert" => 4,
         "transition" | "act" | "config" | "start" | "stop" | "attempt" => 5,
         _ => 6,
     }

@@ -171,7 +171,7 @@ fn answer(mut stream: TcpStream, trail: &Trail, ids: &Mutex<Vec<String>>, n: usi
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body)?;
-    if n % 2 == 0 {
+    if n.is_multiple_of(2) {
         return stream.write_all(b"HTTP/1.1 503 Busy\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
     }
     assert!(signed, "the batch is signed");

@@ -158,6 +158,7 @@ fn other_problems(world: &World<'_>, problems: &mut Vec<ProblemDto>) {
                 | AlertKind::DeadLetter
                 | AlertKind::Certificate
                 | AlertKind::ClockUnsynced
+                | AlertKind::JournalUnshipped
         )
     });
     for (subject, fact) in facts.held {
@@ -173,6 +174,7 @@ fn other_problems(world: &World<'_>, problems: &mut Vec<ProblemDto>) {
             AlertKind::DeadLetter => ("", "outbox?status=dead"),
             AlertKind::ServeAll => ("", "zones"),
             AlertKind::Disputed => ("", "datacenters"),
+            AlertKind::JournalUnshipped => ("", "journal/shipping"),
             _ => ("", "status"),
         };
         let since = fact.since.filter(|_| !is_certificate).map(|since| since.to_string());

@@ -97,7 +97,8 @@ const ALL: &str = r#"
 [alert.all]
 on = ["service.down", "vserver.down", "vserver.on-backup", "guard.refused", "scenario.stuck",
       "scenario.ready-to-return", "oscillation", "disputed", "serve-all", "dead-letter", "certificate<14d",
-      "override>4h", "unsaved>1h", "clock.unsynced", "not_durable"]
+      "override>4h", "unsaved>1h", "clock.unsynced", "not_durable",
+      "journal.unshipped"]
 triggers = ["noc"]
 "#;
 

@@ -275,3 +275,18 @@ fn not_durable_while_the_disk_is_full() {
     };
     cycle(&mut w, "not_durable appliance box", fill, |w| w.bench.heal());
 }
+
+#[test]
+fn a_journal_that_does_not_reach_a_destination_until_it_does() {
+    let mut w = World::new(&format!("{ALL}[journal.ship.siem]\ntype = \"SYSLOG\"\naddress = \"tcp:192.0.2.9:601\"\n"));
+    // As who ships tells it.
+    let told = |failing: Option<&'static str>| {
+        move |w: &mut World| {
+            let ships = w.bench.core.cell().load_full().ships.clone();
+            let since = w.bench.now.wall;
+            ships.change(&"siem".into(), |shipping| shipping.failing = failing.map(|why| (since, why.to_owned())));
+            w.bench.wait(SECOND * 2);
+        }
+    };
+    cycle(&mut w, "journal.unshipped journal siem", told(Some("connection refused")), told(None));
+}
