@@ -28,7 +28,7 @@ pub struct Verified {
 impl Outgoing {
     /// Looks the name up, connects and shakes hands, all within `timeout`. Errors: in words.
     pub async fn open(host: &Host, port: u16, tls: Option<&Verified>, timeout: Duration) -> Result<Outgoing, String> {
-        let target = Target { host: host.clone(), port };
+        let target = Target { host: host.clone(), port, source: None };
         let opened = open(&target, tls, Deadline::after(timeout)).await;
         opened.map(Outgoing).map_err(|(Miss::Fail(why) | Miss::Void(why))| why)
     }
@@ -36,7 +36,7 @@ impl Outgoing {
 
 async fn open(target: &Target, tls: Option<&Verified>, deadline: Deadline) -> Result<Connection, Miss> {
     let addresses = resolve::lookup(target, false, deadline).await?;
-    let (stream, address) = tcp(&addresses, deadline).await?;
+    let (stream, address) = tcp(&addresses, None, deadline).await?;
     let Some(verified) = tls else { return Ok(Connection::Plain(stream)) };
     let config = match &verified.roots {
         None => tls::verifying()?,
