@@ -3,9 +3,9 @@
 //!
 //! A member that cannot be reached, or goes down while it is being reached, is passed over, whatever the method, as
 //! nothing was sent. One that ends the connection before its answer began is passed over where the request may be
-//! repeated: its method is idempotent (RFC 9110 §9.2.2) and what was sent of it is still here, 64 KiB of a body at most. A connection that was kept idle is
-//! not the member's fault: the first failure of that kind is tried again on a new one. What is left after that is 502, or
-//! 504 where time ran out.
+//! repeated: its method is idempotent (RFC 9110 §9.2.2) and what was sent of it is still here, 64 KiB of a body at most.
+//! A connection that was kept idle is not the member's fault: the first failure of that kind is tried again on a new one.
+//! What is left after that is 502, or 504 where time ran out.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
