@@ -34,8 +34,8 @@
 //! - [`limits`]: what this build does not do, and what it says instead
 
 pub mod alerts;
-pub mod checks;
 pub mod audit;
+pub mod checks;
 pub mod choices;
 pub mod complaints;
 pub mod config;
