@@ -2,7 +2,7 @@ use std::time::{Duration, Instant};
 
 use super::*;
 use crate::model::id::ScenarioId;
-use crate::model::zone::{Record, Select, SelectMethod, Soa, StaticRecord};
+use crate::model::zone::{OnEmpty, Record, Rrset, Select, SelectMethod, Soa, StaticRecord};
 
 fn name(text: &str) -> DnsName {
     DnsName::parse(text, &DnsName::root()).unwrap()
