@@ -9,17 +9,21 @@ import sys
 import tempfile
 import time
 
-from harness import checks, extra, machine, measure, rows, table
+from harness import checks, dns, extra, machine, measure, rows, table
 from harness.servers import Servers
 
 # Figures that are not ratios to a peer, by area.
-FACTS = {"l4": (), "l7": extra.FACTS, "checks": checks.FACTS}
+FACTS = {"l4": (), "l7": extra.FACTS, "dns": dns.FACTS, "checks": checks.FACTS}
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
+def name_of(fact):
+    return fact.__name__.replace("_", "-")
+
+
 def options():
-    parser = argparse.ArgumentParser(prog="scripts/bench l4|l7|checks", description=__doc__)
-    ids = [row.id for row in rows.ROWS] + [fact.__name__.replace("_", "-") for facts in FACTS.values() for fact in facts]
+    parser = argparse.ArgumentParser(prog="scripts/bench l4|l7|dns|checks", description=__doc__)
+    ids = [row.id for row in rows.ROWS] + [name_of(fact) for facts in FACTS.values() for fact in facts]
     parser.add_argument("areas", nargs="+", choices=tuple(FACTS))
     parser.add_argument("--binary", required=True, help="bascule, as built for release")
     parser.add_argument("--tools", required=True, help="the folder of the compiled load generators")
@@ -35,7 +39,7 @@ def main():
     binary, tools = os.path.abspath(asked.binary), os.path.abspath(asked.tools)
     begun = machine.others()
     machine.raise_open_files(extra.FILES_WANTED)
-    with tempfile.TemporaryDirectory(prefix="bascule-bench-") as folder, Servers(folder, binary, tools) as servers:
+    with tempfile.TemporaryDirectory(prefix="bascule-bench-") as folder, Servers(folder, binary, tools, asked.areas) as servers:
         for area in asked.areas:
             report(asked, area, run(asked, area, servers), begun)
 
@@ -51,7 +55,7 @@ def run(asked, area, servers):
     results = [measure.measure(servers, row, asked.rounds, asked.seconds, say) for row in chosen]
     found = []
     for fact in FACTS[area]:
-        if wanted(fact.__name__.replace("_", "-")):
+        if wanted(name_of(fact)):
             found += fact(servers, asked.seconds)
     return results, found
 

@@ -1,5 +1,6 @@
-//! UDP load and its server, for `scripts/bench`: `udp echo ADDRESS`, `udp load ADDRESS SECONDS CLIENTS BYTES`. Standard library
-//! only; compiled by the script.
+//! UDP load and its server, for `scripts/bench`: `udp echo ADDRESS`, `udp load ADDRESS SECONDS CLIENTS BYTES`, and
+//! `udp reflect ADDRESS`, which makes an answer of each DNS query without reading it. Standard library only; compiled by
+//! the script.
 //!
 //! Every client has one datagram under way: all send, then all read their answer, until the time is over.
 
@@ -13,20 +14,23 @@ fn main() -> std::io::Result<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words[..] {
-        ["echo", address] => echo(address),
+        ["echo", address] => echo(address, |_| {}),
+        // The bit that tells an answer from a query.
+        ["reflect", address] => echo(address, |message| message.iter_mut().skip(2).take(1).for_each(|flags| *flags |= 0x80)),
         ["load", address, seconds, clients, bytes] => {
             let number = |word: &str| word.parse::<usize>().expect("a number");
             load(address, number(seconds) as u64, number(clients), number(bytes))
         }
-        _ => panic!("udp echo ADDRESS | udp load ADDRESS SECONDS CLIENTS BYTES"),
+        _ => panic!("udp echo ADDRESS | udp reflect ADDRESS | udp load ADDRESS SECONDS CLIENTS BYTES"),
     }
 }
 
-fn echo(address: &str) -> std::io::Result<()> {
+fn echo(address: &str, change: impl Fn(&mut [u8])) -> std::io::Result<()> {
     let socket = UdpSocket::bind(address)?;
     let mut datagram = [0; 65_536];
     loop {
         let (length, peer) = socket.recv_from(&mut datagram)?;
+        change(&mut datagram[..length]);
         // A client that has gone is no reason to end.
         let _ = socket.send_to(&datagram[..length], peer);
     }

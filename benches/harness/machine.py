@@ -29,7 +29,7 @@ class Process:
     """A server and its children, bound to a core. Its output goes to a file in its folder."""
 
     def __init__(self, name, core, command, folder):
-        if shutil.which(command[0], path=PATH) is None and not os.path.exists(command[0]):
+        if shutil.which(command[0], path=PATH) is None and not os.path.exists(os.path.join(folder, command[0])):
             raise Missing(f"{command[0]} is not installed: scripts/install-prerequisites --bench")
         os.makedirs(folder, exist_ok=True)
         self.name, self.log = name, os.path.join(folder, f"{name}.log")
@@ -38,10 +38,13 @@ class Process:
             self.process = subprocess.Popen(on_core(core, command), cwd=folder, stdout=log, stderr=subprocess.STDOUT)
 
     def pids(self):
-        """The process and its direct children (nginx has its worker there)."""
-        pid = self.process.pid
-        with open(f"/proc/{pid}/task/{pid}/children") as children:
-            return [pid, *map(int, children.read().split())]
+        """The process and what it has started (nginx has its worker there, NSD two steps down)."""
+        found = [self.process.pid]
+        for pid in found:
+            for task in os.listdir(f"/proc/{pid}/task"):
+                with open(f"/proc/{pid}/task/{task}/children") as children:
+                    found += map(int, children.read().split())
+        return found
 
     def cpu_ns(self):
         """User and system time of all threads, those that have ended included."""

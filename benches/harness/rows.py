@@ -1,38 +1,10 @@
 """The rows of the table: what is done, by whom, and the goal."""
 
-from dataclasses import dataclass
-from typing import Callable
-
-from . import duties, load
+from . import dns, duties, load
+from .targets import Row, Target
 
 CLIENTS = 64
 BULK_CLIENTS = 16
-
-
-@dataclass(frozen=True)
-class Target:
-    """`kind` is one of `servers.KINDS`; the first target of a row is Bascule, the second the peer of the goal."""
-
-    name: str
-    kind: str
-    port: int
-    tls: bool = False
-    has_cookie: bool = True
-
-
-@dataclass(frozen=True)
-class Row:
-    id: str
-    area: str
-    title: str
-    unit: str
-    # Bascule's CPU as a multiple of the peer's, at most. `None`: for orientation.
-    goal: float | None
-    targets: tuple
-    # (servers, target) → what `work` needs; fails where the target does not do its duty.
-    check: Callable
-    # (servers, target, seconds, what check gave) → units done.
-    work: Callable
 
 
 L4 = (Target("Bascule", "bascule-l4", 21010), Target("HAProxy", "haproxy-l4", 21110), Target("nginx", "nginx", 21210))
@@ -98,17 +70,18 @@ def datagrams(servers, target, seconds, _):
 
 BULK = http("/big", BULK_CLIENTS)
 ROWS = (
-    Row("l4-keep-alive", "l4", "TCP, keep-alive, small", "request", 1.0, L4, carries, http("/small")),
-    Row("l4-new", "l4", "TCP, new connection", "connection", 0.95, L4, carries, http("/small", close=True)),
-    Row("l4-bulk", "l4", "TCP, 1 MiB", "MiB", 0.8, L4, carries, BULK),
-    Row("udp", "l4", "UDP, 512 B there and back", "exchange", 0.8, UDP, echoes, datagrams),
-    Row("l7-keep-alive", "l7", "HTTP, keep-alive, cookie, XFF", "request", 0.75, L7, balances, http("/small")),
-    Row("l7-new", "l7", "HTTP, new connection", "connection", 0.9, L7, balances, http("/small", close=True)),
-    Row("l7-bulk", "l7", "HTTP, 1 MiB", "MiB", 0.9, L7, balances, BULK),
-    Row("l7-chunked", "l7", "HTTP, chunked 1 kB", "request", None, L7, balances, http("/chunked")),
-    Row("tls-keep-alive", "l7", "TLS 1.3, keep-alive", "request", 0.7, TLS, balances, http("/small")),
-    Row("tls-new", "l7", "TLS 1.3, new connection", "connection", 0.6, TLS, balances, http("/small", close=True)),
-    Row("tls-bulk", "l7", "TLS 1.3, 1 MiB", "MiB", 1.1, TLS, balances, BULK),
-    Row("h2", "l7", "HTTP/2 over TLS, 10 streams", "request", 2.0, TLS, balances, http2),
-    Row("grpc", "l7", "gRPC over TLS, 10 streams", "call", 2.0, GRPC, calls, grpc),
+    Row("l4-keep-alive", "l4", "TCP, keep-alive, small", "request", {"HAProxy": 1.0}, L4, carries, http("/small")),
+    Row("l4-new", "l4", "TCP, new connection", "connection", {"HAProxy": 0.95}, L4, carries, http("/small", close=True)),
+    Row("l4-bulk", "l4", "TCP, 1 MiB", "MiB", {"HAProxy": 0.8}, L4, carries, BULK),
+    Row("udp", "l4", "UDP, 512 B there and back", "exchange", {"nginx": 0.8}, UDP, echoes, datagrams),
+    Row("l7-keep-alive", "l7", "HTTP, keep-alive, cookie, XFF", "request", {"HAProxy": 0.75}, L7, balances, http("/small")),
+    Row("l7-new", "l7", "HTTP, new connection", "connection", {"HAProxy": 0.9}, L7, balances, http("/small", close=True)),
+    Row("l7-bulk", "l7", "HTTP, 1 MiB", "MiB", {"HAProxy": 0.9}, L7, balances, BULK),
+    Row("l7-chunked", "l7", "HTTP, chunked 1 kB", "request", {}, L7, balances, http("/chunked")),
+    Row("tls-keep-alive", "l7", "TLS 1.3, keep-alive", "request", {"HAProxy": 0.7}, TLS, balances, http("/small")),
+    Row("tls-new", "l7", "TLS 1.3, new connection", "connection", {"HAProxy": 0.6}, TLS, balances, http("/small", close=True)),
+    Row("tls-bulk", "l7", "TLS 1.3, 1 MiB", "MiB", {"HAProxy": 1.1}, TLS, balances, BULK),
+    Row("h2", "l7", "HTTP/2 over TLS, 10 streams", "request", {"HAProxy": 2.0}, TLS, balances, http2),
+    Row("grpc", "l7", "gRPC over TLS, 10 streams", "call", {"HAProxy": 2.0}, GRPC, calls, grpc),
+    *dns.ROWS,
 )

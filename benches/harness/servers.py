@@ -5,6 +5,7 @@ import resource
 import shutil
 import subprocess
 
+from . import dns
 from .machine import LOAD_CORE, SERVER_CORE, Failed, Missing, Process
 
 PEERS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "peers")
@@ -20,6 +21,13 @@ KINDS = {
     "bascule-tls": ("bascule-tls.toml", None),
     "bascule-h2": ("bascule-h2.toml", None),
     "bascule-failover": ("bascule-failover.toml", None),
+    "bascule-dns": ("bascule-dns.toml", None),
+    "gdnsd": (["gdnsd", "-c", "gdnsd", "start"], 21153),
+    "knot": (["knotd", "-c", "knot.conf"], 21154),
+    "nsd": (["nsd", "-d", "-c", "nsd.conf"], 21155),
+    "pdns": (["pdns_server", "--config-dir=.", "--config-name="], 21156),
+    "pdns-lua": (["pdns_server", "--config-dir=.", "--config-name=lua"], 21157),
+    "reflector": (["./udp", "reflect", "127.0.0.1:21158"], None),
     "haproxy-failover": (["haproxy", "-db", "-f", "haproxy-failover.cfg"], 21130),
 }
 
@@ -27,13 +35,22 @@ KINDS = {
 class Servers:
     """Everything that runs; ends with the `with` block."""
 
-    def __init__(self, folder, binary, tools):
+    def __init__(self, folder, binary, tools, areas):
         self.folder, self.binary, self.tools = folder, binary, tools
         self.running, self.refused = {}, {}
         # nginx reads its files as another user where it is started as root.
         os.chmod(folder, 0o755)
         for name in os.listdir(PEERS):
             shutil.copy(os.path.join(PEERS, name), folder)
+        shutil.copy(os.path.join(tools, "udp"), folder)
+        if "dns" in areas:
+            dns.prepare(folder)
+        if set(areas) - {"dns"}:
+            self.start_behind()
+
+    def start_behind(self):
+        """What the proxies stand before."""
+        folder = self.folder
         for name in ("www", "tmp"):
             os.makedirs(os.path.join(folder, name), exist_ok=True)
         with open(os.path.join(folder, "www", "big"), "wb") as big:
@@ -42,7 +59,7 @@ class Servers:
             text.write("0123456789abcdef\n" * 60)
         certificate(folder)
         self.start("backend", LOAD_CORE, ["nginx", "-p", ".", "-c", "backend.conf"], 21000)
-        self.start("echo", LOAD_CORE, [os.path.join(tools, "udp"), "echo", "127.0.0.1:21003"], None)
+        self.start("echo", LOAD_CORE, ["./udp", "echo", "127.0.0.1:21003"], None)
 
     def __enter__(self):
         return self
@@ -78,7 +95,7 @@ class Servers:
     def beside_ns(self):
         """User and system time of the servers behind and of all load that has ended."""
         load = resource.getrusage(resource.RUSAGE_CHILDREN)
-        behind = sum(self.running[name].cpu_ns() for name in ("backend", "echo"))
+        behind = sum(self.running[name].cpu_ns() for name in ("backend", "echo") if name in self.running)
         return behind + int((load.ru_utime + load.ru_stime) * 1e9)
 
     def stop(self, kind):

@@ -24,8 +24,8 @@ def ratios(results):
     ]
     for result in results:
         ours = result.row.targets[0].name
-        for at, target in enumerate(result.row.targets[1:]):
-            goal = result.row.goal if at == 0 else None
+        for target in result.row.targets[1:]:
+            goal = result.row.goals.get(target.name)
             said = f"≤ {goal}" if goal else "–"
             start = f"| {result.row.title} | {target.name} | {said} |"
             missing = result.missing.get(ours) or result.missing.get(target.name)
