@@ -99,6 +99,8 @@
 //! | which caches count as holding a former answer | those that were answered by this box: the time of each answer and its TTL, and one second for what is under way; after a restart, every RRset a moment before it |
 //! | when an entry of the journal counts as shipped by syslog | when the connection has held for 2 s after it was written, since syslog over TCP confirms nothing |
 //! | `explain dns --at` | scenarios from their commits, terms from the rows of the journal; the shorter TTL shows while a scenario was active, not while one was about to change, since single samples are not journalled |
+//! | DNS queries for type OPT; for type 0 | NOTIMP, as for other types that no record can have; NODATA, since 0 stands for no record |
+//! | a second process at an address of `[dns] listen` | is refused the port, though the readers of an address share it |
 //! | DNS queries of type ANY | answered with one RRset, the CNAME or else the one of the lowest type number (RFC 8482) |
 //!
 //! ## Triggers and guards

@@ -18,11 +18,15 @@
 //!   records. ANY gets one RRset (RFC 8482). Names are compressed, and no answer carries what nobody asked for, but for
 //!   the addresses that NS, MX and SRV name.
 //! - **Unknown things.** Types, flags, options and opcodes that the server does not know are treated as RFC 8906 has it:
-//!   NODATA, ignored, ignored, NOTIMP. Another version of EDNS is BADVERS.
+//!   NODATA, ignored, ignored, NOTIMP. Another version of EDNS is BADVERS. Types that no record can have (OPT, TSIG and the
+//!   others of RFC 6895 §3.1) are NOTIMP.
+//! - **UDP** is read by one thread for each core (16 at most), each with a socket of its own; the kernel gives a client's
+//!   port to always the same one.
 //! - **Cookies** (RFC 7873, in the form of RFC 9018) are on. `true`, the default, takes a key of this process; servers
 //!   behind one address share a file with 32 hexadecimal digits (`openssl rand -hex 16`). The first key makes cookies
 //!   and all are good, so a new one is rolled over in three reloads: add it last everywhere, then put it first
-//!   everywhere, then, an hour later, take the old one out. A query without a good cookie is answered all the same.
+//!   everywhere, then, an hour later, take the old one out. A query without a good cookie is answered all the same. One
+//!   without a question gets a cookie and nothing else (RFC 7873 §5.4); one with a cookie that is not ours gets BADCOOKIE.
 //! - **Rate limit.** Off by default. Answers with records, without, and errors are counted apart, for each network of
 //!   `ipv4_prefix` (24) or `ipv6_prefix` (56) bits; of what is above `per_second`, every `slip`-th answer is sent with TC
 //!   and no records (2; 1: all, 0: none) and the others are dropped. A client with a good cookie, one over TCP and the
@@ -57,3 +61,15 @@
 //! The target must be in a zone served here; CNAME and ALIAS on the way are followed, also into another zone; an own
 //! record of the owner goes before; the TTL is the least on the way. On the wire there is no such type.
 //! A signed zone ([`dnssec`](super::dnssec)) takes no ALIAS.
+//!
+//! # Beside other servers
+//!
+//! Zones generated from fixed seeds, signed and not, are served by this server, by Knot and by NSD, and 1500 questions each
+//! are asked of all three over UDP: code, flags and records of all sections must be the same. What differs:
+//!
+//! | question | Knot 3.2 | NSD 4.6 | here |
+//! |---|---|---|---|
+//! | addresses for NS and MX outside of referrals | as here | left out with `minimal-responses` | given where there is room |
+//! | ANY, NSEC, RRSIG as questions | not compared | not compared | one RRset (RFC 8482); the NSEC of the name; the signatures of one RRset |
+//!
+//! Both have the zones as they stand; what scenarios make of them is compared by transfer ([`transfers`](super::transfers)).

@@ -30,13 +30,18 @@
 //!
 //! # What is signed, and when
 //!
-//! A signature is made when an answer first needs it, in some 40 µs, and kept; a query with DO otherwise costs a look into
-//! a table. What can be asked of a zone is a bounded list, because names that clients make up are never signed: NSEC
-//! records of names that exist deny them, and answers of a wildcard carry the wildcard's signature. Of a steered RRset
-//! each set that scenarios and checks leave has a signature of its own, and so has each subset that
-//! `select = { answers = … }` can draw; a selection with more than 4096 subsets is refused when the configuration is
-//! loaded. Signatures begin an hour in the past, end spread over an eighth of the validity, and are replaced when a quarter
-//! of the validity is left. The clock of the machine must be right within the hour.
+//! Signatures are made in the background, some 40 µs each, as soon as a zone is configured: one for each of its RRsets and
+//! NSEC records, and for the sets that steering can put in their place. A query with DO then costs a look into a table; what
+//! it needs and is not there yet it makes itself, once. A reload makes those of what is new in the zone and nothing else,
+//! as long as its keys and `validity` stay; a scenario that flips makes none, but for NSEC records of steered names whose
+//! types change with it and the SOA of a zone that is transferred.
+//!
+//! What can be asked of a zone is a bounded list, because names that clients make up are never signed: NSEC records of
+//! names that exist deny them, and answers of a wildcard carry the wildcard's signature. Of a steered RRset each set that
+//! scenarios and checks leave has a signature of its own, and so has each subset that `select = { answers = … }` can draw; a
+//! selection with more than 4096 subsets is refused when the configuration is loaded. Signatures begin an hour in the past
+//! and end spread over an eighth of the validity. They are replaced in the background when three eighths of it are left,
+//! and at the latest by a query when it is a quarter. The clock of the machine must be right within the hour.
 //!
 //! # What does not exist
 //!

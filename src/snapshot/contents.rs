@@ -15,6 +15,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use super::Snapshot;
+use super::signing::{Contents, contents};
 use super::zones::{Node, NodeId, ZoneEntry};
 use crate::balance::records::Source;
 use crate::model::time::Wall;
@@ -32,8 +33,8 @@ pub struct Standing {
     pub rtype: RecordType,
     pub ttl: u32,
     pub rdata: Vec<Arc<[u8]>>,
-    /// Tells the contents from all others of the owner and type in this model.
-    pub variant: Vec<u8>,
+    /// Stands for the data.
+    pub variant: Contents,
     /// False: the set answers SERVFAIL; it has no records, and its type is not denied.
     pub is_served: bool,
 }
@@ -49,17 +50,25 @@ pub struct Version {
     soa: Arc<[u8]>,
 }
 
-/// Stands for the steered contents of an RRset in the table of signatures.
-pub fn variant(rrset: &Rrset, positions: &[u32]) -> Vec<u8> {
-    let mut positions = positions.to_vec();
-    positions.sort_unstable();
-    let of_rrset = rrset.rtype.0.to_be_bytes();
-    [2].into_iter().chain(of_rrset).chain(positions.into_iter().flat_map(u32::to_be_bytes)).collect()
+/// Stands for the data of these records of an RRset.
+pub fn variant(rrset: &Rrset, positions: &[u32]) -> Contents {
+    contents(positions.iter().map(|&at| &*rrset.records[at as usize].rdata))
 }
 
-/// The same for `on_empty = { static = … }`.
-pub fn static_variant() -> Vec<u8> {
-    vec![1]
+/// The types of a name that is not steered as its NSEC lists them; at a zone cut, those that this side of it speaks for.
+pub(super) fn fixed_types(node: &Node) -> Vec<RecordType> {
+    let mut types: Vec<RecordType> = node.fixed.iter().map(|set| set.rtype).collect();
+    if types.contains(&RecordType::CNAME) {
+        types.retain(|rtype| *rtype == RecordType::CNAME);
+    }
+    retain_ours(node, &mut types);
+    types
+}
+
+fn retain_ours(node: &Node, types: &mut Vec<RecordType>) {
+    if node.is_cut() {
+        types.retain(|rtype| matches!(*rtype, RecordType::NS | RecordType::DS));
+    }
 }
 
 // === impl Snapshot ===
@@ -81,7 +90,7 @@ impl Snapshot {
         let fixed = |set: &super::zones::FixedRrset| {
             let is_soa = set.rtype == RecordType::SOA;
             let rdata = if is_soa { vec![self.soa(zone).into()] } else { set.rdata.clone() };
-            let variant = if is_soa { self.soa(zone).to_vec() } else { Vec::new() };
+            let variant = if is_soa { contents(std::iter::once(self.soa(zone))) } else { set.contents };
             Standing { rtype: set.rtype, ttl: set.ttl, rdata, variant, is_served: true }
         };
         let mut all: Vec<Standing> = node.fixed.iter().map(fixed).collect();
@@ -98,10 +107,11 @@ impl Snapshot {
                     (chosen.iter().map(of).collect(), variant(rrset, &chosen), true)
                 }
                 (Source::Static, OnEmpty::Static(data)) => {
-                    let rdata = data.iter().take(most).map(|data| Arc::clone(&data.rdata)).collect();
-                    (rdata, static_variant(), true)
+                    let rdata: Vec<Arc<[u8]>> = data.iter().take(most).map(|data| Arc::clone(&data.rdata)).collect();
+                    let variant = contents(rdata.iter().map(|rdata| &**rdata));
+                    (rdata, variant, true)
                 }
-                (Source::ServFail, _) => (Vec::new(), Vec::new(), false),
+                (Source::ServFail, _) => (Vec::new(), Contents::default(), false),
                 _ => continue,
             };
             all.push(Standing { rtype, ttl, rdata, variant, is_served });
@@ -115,9 +125,7 @@ impl Snapshot {
     /// The types of a name as its NSEC lists them; at a zone cut, those that this side of it speaks for.
     pub fn types(&self, zone: usize, node: &Node) -> Vec<RecordType> {
         let mut types: Vec<RecordType> = self.rrsets_at(zone, node).iter().map(|set| set.rtype).collect();
-        if node.is_cut() {
-            types.retain(|rtype| matches!(*rtype, RecordType::NS | RecordType::DS));
-        }
+        retain_ours(node, &mut types);
         types
     }
 

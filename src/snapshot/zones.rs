@@ -19,7 +19,7 @@ use super::Snapshot;
 use super::limiter::Limiter;
 use super::live::RrsetLive;
 use super::networks::Networks;
-use super::signing::ZoneSigner;
+use super::signing::{Contents, ZoneSigner, contents};
 use crate::balance::records::{self, Decision, Steering};
 use crate::model::Model;
 use crate::model::zone::{DnsName, RecordType, Zone};
@@ -31,7 +31,7 @@ pub use last_good::{LastGood, last_good, recall};
 pub struct ZoneIndex {
     by_origin: HashMap<Arc<[u8]>, u32>,
     /// In the order of `Model::zones`.
-    zones: Vec<ZoneEntry>,
+    zones: Vec<Arc<ZoneEntry>>,
     /// Labels of the longest origin.
     deepest_origin: usize,
     limiter: Option<Limiter>,
@@ -85,6 +85,8 @@ pub struct FixedRrset {
     pub rtype: RecordType,
     pub ttl: u32,
     pub rdata: Vec<Arc<[u8]>>,
+    /// Stands for the data.
+    pub contents: Contents,
 }
 
 /// A steered RRset by its position in `Zone::rrsets`.
@@ -127,11 +129,27 @@ impl Snapshot {
 
 impl ZoneIndex {
     pub fn build(model: &Model) -> ZoneIndex {
+        ZoneIndex::build_after(model, None)
+    }
+
+    /// With the zones of `before`, a model and its index, that have not changed in it: turns of `round_robin` go on, and
+    /// signatures are kept, also in zones that have changed and are signed by the same keys.
+    pub fn build_after(model: &Model, before: Option<(&Model, &ZoneIndex)>) -> ZoneIndex {
+        let entry = |zone: &Zone| {
+            let before = before.and_then(|(old, index)| {
+                let at = old.zones.iter().position(|old| old.origin == zone.origin)?;
+                Some((&old.zones[at], &index.zones[at]))
+            });
+            match before {
+                Some((old, entry)) if old == zone => Arc::clone(entry),
+                _ => Arc::new(ZoneEntry::build(zone, before.map(|(_, entry)| &**entry))),
+            }
+        };
         let origins = || model.zones.iter().map(|z| &z.origin);
         ZoneIndex {
             by_origin: (0u32..).zip(origins()).map(|(at, origin)| (Arc::clone(&origin.0), at)).collect(),
             deepest_origin: origins().map(|o| o.labels().count()).max().unwrap_or(0),
-            zones: model.zones.iter().map(ZoneEntry::build).collect(),
+            zones: model.zones.iter().map(entry).collect(),
             limiter: model.dns.rate_limit.as_ref().map(Limiter::new),
             networks: Networks::build(model),
         }
@@ -144,6 +162,16 @@ impl ZoneIndex {
 
     pub fn zone(&self, at: usize) -> &ZoneEntry {
         &self.zones[at]
+    }
+
+    /// Whether a zone of it is signed that is not the same in `other`.
+    pub fn signs_more_than(&self, other: Option<&ZoneIndex>) -> bool {
+        let in_other = |zone: &ZoneEntry| {
+            let at = other?.by_origin.get(&zone.origin.0)?;
+            other?.zones.get(*at as usize)
+        };
+        let is_same = |zone: &Arc<ZoneEntry>| in_other(zone).is_some_and(|there| Arc::ptr_eq(there, zone));
+        self.zones.iter().any(|zone| zone.signer.is_some() && !is_same(zone))
     }
 
     /// `[dns] rate_limit`; a new model starts counting anew.
@@ -160,7 +188,7 @@ impl ZoneIndex {
 // === impl ZoneEntry ===
 
 impl ZoneEntry {
-    fn build(zone: &Zone) -> ZoneEntry {
+    fn build(zone: &Zone, before: Option<&ZoneEntry>) -> ZoneEntry {
         let soa_ttl = zone.records.iter().find(|r| r.rtype == RecordType::SOA).map(|r| r.ttl);
         let soa_ttl = soa_ttl.unwrap_or_else(|| seconds(zone.ttl));
         let mut entry = ZoneEntry {
@@ -192,8 +220,11 @@ impl ZoneEntry {
         }
         entry.mark_boundaries();
         entry.fixed_contents = super::contents::fixed_contents(zone, &entry.nodes);
+        for set in entry.nodes.iter_mut().flat_map(|node| &mut node.fixed) {
+            set.contents = contents(set.rdata.iter().map(|rdata| &**rdata));
+        }
         if let Some(signer) = &mut entry.signer {
-            signer.link(&entry.nodes);
+            signer.link(&entry.nodes, before.and_then(|before| before.signer.as_ref()));
         }
         entry
     }
@@ -247,7 +278,9 @@ impl ZoneEntry {
             // RRsets are sets (RFC 2181 §5).
             Some(set) if set.rdata.contains(rdata) => {}
             Some(set) => set.rdata.push(Arc::clone(rdata)),
-            None => fixed.push(FixedRrset { rtype, ttl, rdata: vec![Arc::clone(rdata)] }),
+            None => {
+                fixed.push(FixedRrset { rtype, ttl, rdata: vec![Arc::clone(rdata)], contents: Contents::default() });
+            }
         }
     }
 

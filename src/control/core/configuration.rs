@@ -18,6 +18,7 @@ use crate::model::Model;
 use crate::model::id::Name;
 use crate::model::time::Now;
 use crate::model::zone::ZoneText;
+use crate::snapshot::Snapshot;
 use crate::snapshot::zones::ZoneIndex;
 
 /// Changes that may wait for the one that is under way.
@@ -45,6 +46,8 @@ pub enum ConfigJob {
         files: FileAccess,
         running: Arc<Model>,
         saved: Arc<Model>,
+        /// Zones that do not change are taken from it.
+        published: Arc<Snapshot>,
     },
     Save(SaveJob),
 }
@@ -135,6 +138,7 @@ impl Core {
             files: Arc::clone(&self.files),
             running: Arc::clone(&self.intended),
             saved: Arc::clone(&self.saved_model),
+            published: self.cell.load_full(),
         })
     }
 
@@ -248,7 +252,7 @@ impl ConfigOutcome {
 impl ConfigJob {
     pub fn run(self) -> ConfigOutcome {
         match self {
-            ConfigJob::Load { path, text, overrides, files, running, saved } => {
+            ConfigJob::Load { path, text, overrides, files, running, saved, published } => {
                 let name: Name = path.as_deref().map_or("(configuration)".into(), |p| p.display().to_string().into());
                 let was_json = matches!(text, Some((_, Format::Json)));
                 let text = match text {
@@ -264,7 +268,10 @@ impl ConfigJob {
                     }
                     let loaded = loaded.map_err(Refusal::BadConfig)?;
                     Ok(Box::new(Built {
-                        zones: Arc::new(ZoneIndex::build(&loaded.model)),
+                        zones: Arc::new(ZoneIndex::build_after(
+                            &loaded.model,
+                            Some((&published.model, &published.zones)),
+                        )),
                         changes: lines(&diff(&running, &loaded.model)),
                         unsaved: if running == saved { Vec::new() } else { lines(&diff(&saved, &running)) },
                         loaded,

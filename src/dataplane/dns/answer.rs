@@ -20,7 +20,9 @@
 //!   the answer is what was looked at where the selection depends on the client, else 0 (RFC 7871 §7.2.1).
 //! - With EDNS, extended errors (RFC 8914): 14 *Not Ready*; 20 *Not Authoritative* for a refused name; 3 *Stale Answer*
 //!   where `on_empty = "last_good"` chose; 0 *Other* with the policy's name where another `on_empty` did.
-//! - Zone transfers are refused; the other meta types are NOTIMP. Classes other than IN are refused.
+//! - Zone transfers are refused; the other meta types, OPT among them, are NOTIMP. Classes other than IN are refused. Type
+//!   0 stands for no record (RFC 6895 §3.1), so no name has one: NODATA.
+//! - A query without a question asks for a cookie (RFC 7873 §5.4); without the option, or with cookies off, it is FORMERR.
 
 mod resolve;
 
@@ -137,6 +139,9 @@ pub(super) fn respond(
         Err(Malformed::NotImp) => return bare(out, message, rcode::NOTIMP),
     };
     let mut reply = Reply::new(snapshot, &query, &circumstances);
+    if !query.has_question() {
+        return reply.give_cookie(snapshot, out, &query, message);
+    }
     if let Some(refusal) = refuse(snapshot, &query) {
         return reply.refuse(snapshot, refusal, out, &query, message);
     }
@@ -196,6 +201,8 @@ struct Reply<'a> {
 }
 
 const TYPE_DS: u16 = 43;
+const TYPE_OPT: u16 = 41;
+/// RFC 6895 §3.1; 255 is ANY.
 const META_TYPES: std::ops::RangeInclusive<u16> = 128..=254;
 const TYPE_IXFR: u16 = 251;
 const TYPE_AXFR: u16 = 252;
@@ -219,7 +226,9 @@ fn refuse(snapshot: &Snapshot, query: &Query) -> Option<Refusal> {
     }
     match query.rtype {
         TYPE_AXFR | TYPE_IXFR => Some(refused(18, "")),
-        rtype if META_TYPES.contains(&rtype) => Some(Refusal { rcode: rcode::NOTIMP, error: None, zone: None }),
+        rtype if META_TYPES.contains(&rtype) || rtype == TYPE_OPT => {
+            Some(Refusal { rcode: rcode::NOTIMP, error: None, zone: None })
+        }
         _ => None,
     }
 }
@@ -296,6 +305,16 @@ impl<'a> Reply<'a> {
             circumstances.client = Network::truncate(address, self.scope, self.scope);
         }
         Ok(())
+    }
+
+    /// A query for a cookie alone (RFC 7873 §5.4), which is good, new, or BADCOOKIE where it is not ours.
+    fn give_cookie(self, snapshot: &Snapshot, out: &mut Vec<u8>, query: &Query, message: &[u8]) -> Outcome {
+        if self.opt.is_none_or(|opt| opt.cookie.is_none()) {
+            return bare(out, message, rcode::FORMERR);
+        }
+        let is_new = query.edns.and_then(|edns| edns.options.cookie).is_some_and(|cookie| cookie.server().is_empty());
+        let rcode = if is_new || self.good_cookie { rcode::NOERROR } else { rcode::BADCOOKIE };
+        self.refuse(snapshot, Refusal { rcode, error: None, zone: None }, out, query, message)
     }
 
     fn finish(

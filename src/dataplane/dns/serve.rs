@@ -1,12 +1,14 @@
 //! DNS over UDP and TCP: sockets that follow `[dns] listen` of the current snapshot.
 //!
-//! Each address has one UDP socket, read by a few threads of its own in batches (one system call for many datagrams,
+//! Each address has a UDP socket for each core, read by a thread of its own in batches (one system call for many datagrams,
 //! [`batch`]), and one TCP listener on the tokio runtime. Both share the port; port 0 takes one that is free for both. A
 //! socket stays as long as its address is configured, whatever else a new generation changes, so a reload drops no query.
 //! What cannot be bound says so in [`DnsLive::listening`](crate::snapshot::live::DnsLive) and is tried again.
 
+mod ahead;
 mod batch;
 mod socket;
+mod tally;
 mod tcp;
 mod udp;
 
@@ -22,9 +24,12 @@ use tokio::task::JoinHandle;
 use super::answer::{Outcome, Transport};
 use super::notify::Notifier;
 use super::wire::rcode;
+use crate::balance::records::Fallback;
 use crate::snapshot::limiter::{Kind, Verdict};
 use crate::snapshot::live::Listening;
 use crate::snapshot::{Cell, Snapshot};
+use ahead::Ahead;
+use tally::Tally;
 
 /// How long a socket that could not be bound waits for its next try.
 const RETRY: Duration = Duration::from_secs(2);
@@ -70,11 +75,15 @@ impl DnsServer {
         let (done, reconciled) = watch::channel(snapshot.generation);
         drop(snapshot);
         let following = Arc::clone(&shared);
-        let mut notifier = Notifier::default();
+        let (mut notifier, mut ahead) = (Notifier::default(), Ahead::default());
         notifier.follow(&shared.cell.load_full());
+        ahead.follow(&shared.cell.load_full());
         let follower = tokio::spawn(async move {
             let shared = following;
             let mut stopped = shared.stopped.clone();
+            let mut hourly = tokio::time::interval(ahead::EVERY);
+            hourly.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+            hourly.reset();
             loop {
                 let retry =
                     async { if failed { tokio::time::sleep(RETRY).await } else { std::future::pending().await } };
@@ -82,10 +91,12 @@ impl DnsServer {
                     _ = stopped.wait_for(|s| *s) => break,
                     changed = published.changed() => if changed.is_err() { break },
                     () = retry => {}
+                    _ = hourly.tick() => ahead.look(&shared.cell.load_full()),
                 }
                 let snapshot = shared.cell.load_full();
                 failed = reconcile(&shared, &mut sockets, &snapshot).await;
                 notifier.follow(&snapshot);
+                ahead.follow(&snapshot);
                 done.send_replace(snapshot.generation);
                 shared.log_fallbacks();
             }
@@ -154,7 +165,7 @@ async fn reconcile(shared: &Arc<Shared>, sockets: &mut HashMap<SocketAddr, Bound
 
 impl Bound {
     fn new(shared: &Arc<Shared>, asked: SocketAddr) -> std::io::Result<Bound> {
-        let pair = socket::bind(asked)?;
+        let pair = socket::bind(asked, udp::readers())?;
         Ok(Bound {
             address: pair.address,
             local: socket::is_local(asked.ip()),
@@ -180,45 +191,7 @@ impl Bound {
 impl Shared {
     /// Counts one message.
     fn count(&self, snapshot: &Snapshot, transport: Transport, outcome: &Outcome) {
-        let live = &snapshot.dns;
-        let add = |counter: &AtomicU64| counter.fetch_add(1, Ordering::Relaxed);
-        if !outcome.reply {
-            add(&live.dropped_total);
-            return;
-        }
-        add(match transport {
-            Transport::Udp => &live.udp_queries_total,
-            Transport::Tcp => &live.tcp_queries_total,
-        });
-        let last = live.rcodes_total.len() - 1;
-        add(&live.rcodes_total[usize::from(outcome.rcode).min(last)]);
-        if outcome.truncated {
-            add(&live.truncated_total);
-        }
-        if outcome.rcode == rcode::REFUSED {
-            add(&live.refused_total);
-        }
-        let zone = outcome.zone.and_then(|at| snapshot.zone_live.get(at));
-        if let Some(zone) = zone {
-            add(&zone.queries_total);
-            if outcome.rcode == rcode::NXDOMAIN {
-                add(&zone.nxdomain_total);
-            }
-        }
-        if let (Some((rrset, served)), Some(at), Some(zone)) = (outcome.served, outcome.zone, zone) {
-            let find = || zone.rrset(&snapshot.model.zones[at].rrsets[rrset as usize].key);
-            snapshot.zones.zone(at).counted(rrset, find).count(served);
-        }
-        if let Some((rrset, fallback)) = outcome.fallback {
-            add(&live.fallback_total);
-            zone.map(|z| add(&z.fallback_total));
-            // One line for many: the first, and then every power of two.
-            let count = self.unlogged.fetch_add(1, Ordering::Relaxed) + 1;
-            if count.is_power_of_two() {
-                let key = outcome.zone.map(|at| &*snapshot.model.zones[at].rrsets[rrset as usize].key);
-                tracing::warn!(rrset = key, on_empty = fallback.word(), count, "no record is left; on_empty decides");
-            }
-        }
+        Tally::new(snapshot, transport).count(self, outcome);
     }
 
     /// What the rate limit says of an answer over UDP, whose source nobody has proved; cuts or clears `reply`.
@@ -243,6 +216,15 @@ impl Shared {
             outcome.cut(reply);
         } else {
             reply.clear();
+        }
+    }
+
+    /// One line for many: the first, and then every power of two.
+    fn log_fallback(&self, snapshot: &Snapshot, zone: Option<usize>, rrset: u32, fallback: Fallback) {
+        let count = self.unlogged.fetch_add(1, Ordering::Relaxed) + 1;
+        if count.is_power_of_two() {
+            let key = zone.map(|at| &*snapshot.model.zones[at].rrsets[rrset as usize].key);
+            tracing::warn!(rrset = key, on_empty = fallback.word(), count, "no record is left; on_empty decides");
         }
     }
 

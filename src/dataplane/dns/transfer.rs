@@ -202,7 +202,7 @@ impl Outgoing {
         }
         if let Some(signer) = signer {
             let name_of = |id: NodeId| &entry.node(id).name;
-            let place = signer.covering(&node.name.0, name_of);
+            let place = signer.covering(&node.name.0);
             let nsec = signer.nsec(place, snapshot.types(self.zone, node), name_of);
             self.push(&node.name, RecordType::NSEC, entry.negative_ttl, nsec.as_slice().into());
             self.sign(signer, node, RecordType::NSEC, entry.negative_ttl, &nsec, &[&nsec]);

@@ -20,7 +20,7 @@ pub const HEADER: usize = 12;
 pub const CLASS_IN: u16 = 1;
 pub const OPCODE_QUERY: u8 = 0;
 
-/// Response codes (RFC 1035, RFC 6891).
+/// Response codes (RFC 1035, RFC 6891, RFC 7873).
 pub mod rcode {
     pub const NOERROR: u16 = 0;
     pub const FORMERR: u16 = 1;
@@ -29,6 +29,7 @@ pub mod rcode {
     pub const NOTIMP: u16 = 4;
     pub const REFUSED: u16 = 5;
     pub const BADVERS: u16 = 16;
+    pub const BADCOOKIE: u16 = 23;
 
     /// The name in presentation format; `RCODE<n>` for others.
     pub fn name(code: u16) -> String {
@@ -40,6 +41,7 @@ pub mod rcode {
             NOTIMP => "NOTIMP".into(),
             REFUSED => "REFUSED".into(),
             BADVERS => "BADVERS".into(),
+            BADCOOKIE => "BADCOOKIE".into(),
             other => format!("RCODE{other}"),
         }
     }

@@ -18,7 +18,7 @@ pub struct DnsLive {
     pub udp_queries_total: AtomicU64,
     pub tcp_queries_total: AtomicU64,
     /// Answers by RCODE, the extended one included (16 is BADVERS); the last place counts what is above.
-    pub rcodes_total: [AtomicU64; 24],
+    pub rcodes_total: [AtomicU64; DnsLive::RCODES],
     /// Messages that get no answer: too short, or answers themselves.
     pub dropped_total: AtomicU64,
     /// Answers cut to TC over UDP.
@@ -90,8 +90,9 @@ impl ZoneLive {
 // === impl RrsetLive ===
 
 impl RrsetLive {
-    pub fn count(&self, served: Served) {
-        self.served_total[served.index()].fetch_add(1, Ordering::Relaxed);
+    /// Counts so many answers.
+    pub fn count(&self, served: Served, answers: u64) {
+        self.served_total[served.index()].fetch_add(answers, Ordering::Relaxed);
     }
 
     /// Word and total of each.
@@ -132,6 +133,9 @@ impl Served {
 // === impl DnsLive ===
 
 impl DnsLive {
+    /// Codes counted apart, and one place for the others.
+    pub const RCODES: usize = 25;
+
     /// The addresses that are bound, with their real ports.
     pub fn addresses(&self) -> Vec<SocketAddr> {
         let bound = |(_, listening): &(SocketAddr, Listening)| match listening {

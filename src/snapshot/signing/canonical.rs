@@ -63,47 +63,55 @@ fn naptr_name(rdata: &[u8]) -> usize {
     (0..3).fold(4, |at, _| at + 1 + usize::from(rdata.get(at).copied().unwrap_or(0)))
 }
 
-/// The canonical order of names in wire format, lower case: by labels, from the right.
-pub fn compare(a: &[u8], b: &[u8]) -> Ordering {
-    let (a, b) = (Starts::of(a), Starts::of(b));
-    let (mut left, mut right) = (a.count, b.count);
-    while left > 0 && right > 0 {
-        left -= 1;
-        right -= 1;
-        match a.label(left).cmp(b.label(right)) {
-            Ordering::Equal => {}
-            other => return other,
-        }
-    }
-    left.cmp(&right)
+/// Bytes that order names as RFC 4034 §6.1 does: labels from the right, each ended by 0. A byte 0 or 1 inside a label is
+/// written as 1 and its successor, so that an end comes before everything else.
+pub(super) struct Order {
+    bytes: [u8; ORDER_MAX],
+    length: usize,
 }
 
-/// Where the labels of a name start.
-struct Starts<'a> {
-    name: &'a [u8],
-    starts: [u8; 128],
-    count: usize,
-}
+/// A name has at most 255 bytes, of which each may become two.
+const ORDER_MAX: usize = 512;
 
-impl Starts<'_> {
-    fn of(name: &[u8]) -> Starts<'_> {
-        let mut all = Starts { name, starts: [0; 128], count: 0 };
-        let mut at = 0;
-        while let Some(&length) = name.get(at).filter(|length| **length != 0) {
-            if all.count == all.starts.len() {
-                break;
-            }
-            all.starts[all.count] = at as u8;
-            all.count += 1;
+impl Order {
+    /// `name`: wire format, lower case.
+    pub fn of(name: &[u8]) -> Order {
+        let mut order = Order { bytes: [0; ORDER_MAX], length: 0 };
+        let (mut starts, mut count, mut at) = ([0_u8; 128], 0, 0);
+        while let Some(&length) = name.get(at).filter(|length| **length != 0 && count < starts.len()) {
+            starts[count] = at as u8;
+            count += 1;
             at += 1 + usize::from(length);
         }
-        all
+        for &start in starts[..count].iter().rev() {
+            let start = usize::from(start);
+            let label = name.get(start + 1..=start + usize::from(name[start])).unwrap_or(&[]);
+            for &byte in label {
+                match byte {
+                    0 | 1 => order.push(&[1, byte + 1]),
+                    _ => order.push(&[byte]),
+                }
+            }
+            order.push(&[0]);
+        }
+        order
     }
 
-    fn label(&self, index: usize) -> &[u8] {
-        let at = usize::from(self.starts[index]);
-        &self.name[at + 1..=at + usize::from(self.name[at])]
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..self.length]
     }
+
+    fn push(&mut self, bytes: &[u8]) {
+        if let Some(place) = self.bytes.get_mut(self.length..self.length + bytes.len()) {
+            place.copy_from_slice(bytes);
+            self.length += bytes.len();
+        }
+    }
+}
+
+/// The canonical order of names in wire format, lower case: by labels, from the right.
+pub fn compare(a: &[u8], b: &[u8]) -> Ordering {
+    Order::of(a).as_bytes().cmp(Order::of(b).as_bytes())
 }
 
 /// The type bitmap of an NSEC record; `types` sorted.

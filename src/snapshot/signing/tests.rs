@@ -59,16 +59,19 @@ fn a_signature_is_made_once_and_replaced_while_a_quarter_of_its_time_is_left() {
     let signer = signer(8 * day);
     let owner = name("www.example.test.");
     let what = Signable { owner: &owner, rtype: RecordType::A, ttl: 30 };
-    let sign = |variant: &[u8], now| signer.signatures(what, variant, [&[192, 0, 2, 1][..]].into_iter(), now);
+    let sign = |variant: &[u8], now| {
+        let made = signer.signatures(what, variant, [&[192, 0, 2, 1][..]].into_iter(), now);
+        times(made.iter().next().unwrap())
+    };
     let mut now = 1_800_000_000;
-    let (expiration, inception) = times(&sign(&[1], now)[0]);
+    let (expiration, inception) = sign(&[1], now);
     assert_eq!(inception, now - 3600);
     assert!((7 * day..=8 * day).contains(&(expiration - inception)), "{}", expiration - inception);
-    let others: Vec<u64> = (2..10).map(|variant| times(&sign(&[variant], now)[0]).0).collect();
+    let others: Vec<u64> = (2..10).map(|variant| sign(&[variant], now).0).collect();
     assert!(others.iter().any(|other| *other != expiration), "all expire at one moment: {others:?}");
     for _ in 0..1000 {
         now += 3600;
-        let (expiration, inception) = times(&sign(&[1], now)[0]);
+        let (expiration, inception) = sign(&[1], now);
         assert!(inception < now && now + 2 * day - 3600 <= expiration, "{}", expiration - now);
     }
     // 1000 hours, of which each signature lasts for five to six days.
@@ -80,8 +83,39 @@ fn the_table_of_signatures_does_not_grow_without_end() {
     let signer = signer(86_400);
     let owner = name("www.example.test.");
     let what = Signable { owner: &owner, rtype: RecordType::A, ttl: 30 };
-    for variant in 0..(SPARE as u32 + 100) {
-        signer.signatures(what, &variant.to_be_bytes(), [&[192, 0, 2, 1][..]].into_iter(), 1_800_000_000);
+    for variant in 0..(2 * signer.made.capacity() as u32) {
+        let variant = variant.to_be_bytes();
+        signer.signatures(what, &variant, [&[192, 0, 2, 1][..]].into_iter(), 1_800_000_000);
+        // What was put last is there, however full the table is.
+        let signed = signer.signed();
+        signer.signatures(what, &variant, [&[192, 0, 2, 1][..]].into_iter(), 1_800_000_000);
+        assert_eq!(signer.signed(), signed);
     }
-    assert!(signer.made.read().len() <= SPARE);
+    assert!(signer.made.len() <= signer.made.capacity());
+    assert!(signer.made.len() > signer.made.capacity() / 2);
+}
+
+#[test]
+fn a_table_of_another_size_has_all_that_was_there() {
+    let small = Arc::new(Table::new(10));
+    for key in 1..1_000_u128 {
+        small.put(Arc::new(Made { key: key << 60 | key, refresh_at: key as u64, rrsigs: [].into() }));
+    }
+    let large = Table::resized(&small, 10_000);
+    assert!(large.capacity() > small.capacity());
+    for key in 1..1_000_u128 {
+        let found = large.find(key << 60 | key).expect("it is there");
+        assert_eq!(found.as_ref().map(|made| made.refresh_at), Some(key as u64));
+    }
+    assert!(large.find(5).is_none());
+    assert!(Arc::ptr_eq(&small, &Table::resized(&small, 11)), "of the right size already");
+}
+
+#[test]
+fn contents_are_the_same_in_any_order_and_others_with_any_other_data() {
+    let of = |data: &[&[u8]]| contents(data.iter().copied());
+    assert_eq!(of(&[b"a", b"b"]), of(&[b"b", b"a"]));
+    assert_ne!(of(&[b"a", b"b"]), of(&[b"ab"]));
+    assert_ne!(of(&[b"a"]), of(&[b"a", b"a"]));
+    assert_ne!(of(&[b"a"]), of(&[]));
 }

@@ -18,6 +18,9 @@ struct Ask {
     owner: &'static str,
 }
 
+const CLIENT_COOKIE: &[u8] = &[0, 10, 0, 8, 1, 2, 3, 4, 5, 6, 7, 8];
+/// With sixteen bytes to come.
+const CLIENT_COOKIE_24: &[u8] = &[0, 10, 0, 24, 1, 2, 3, 4, 5, 6, 7, 8];
 const SOA: u16 = 6;
 const A: u16 = 1;
 
@@ -79,7 +82,11 @@ fn seen(wire: &[u8], question: &[u8]) -> String {
             rest = &rest[4 + usize::from(u16::from_be_bytes([rest[2], rest[3]]))..];
         }
     }
-    let rcode = if rcode == 16 { "BADVERS" } else { rcodes[rcode] };
+    let rcode = match rcode {
+        16 => "BADVERS",
+        23 => "BADCOOKIE",
+        _ => rcodes[rcode],
+    };
     let flag = |bit: u8, word: &'static str| if wire[2] & bit != 0 { word } else { "" };
     let aa = flag(4, " aa").to_owned() + flag(2, " tc");
     format!("{rcode}{aa} {}/{}/{}{opt}", count(6), count(8), count(10))
@@ -159,6 +166,22 @@ async fn what_a_server_may_not_know_is_answered_as_rfc_8906_has_it() {
         ),
         ("a payload of nothing", Ask { size: 0, ..edns(0, 0, &[]) }, "NOERROR aa 1/0/1 edns0 flags 0x0", ""),
         ("a cookie of no length that is one", edns(0, 0, &[0, 10, 0, 4, 1, 2, 3, 4]), "FORMERR 0/0/0", ""),
+        ("the type of EDNS itself", ask(41), "NOTIMP 0/0/0", ""),
+        ("type 0, which is none", ask(0), "NOERROR aa 0/1/0", ""),
+        ("no question", Ask { rtype: None, ..ask(0) }, "FORMERR 0/0/0", ""),
+        ("no question, with EDNS", Ask { rtype: None, ..edns(0, 0, &[]) }, "FORMERR 0/0/0", ""),
+        (
+            "RFC 7873 §5.4: a cookie and no question",
+            Ask { rtype: None, ..edns(0, 0, CLIENT_COOKIE) },
+            "NOERROR 0/0/1 edns0 flags 0x0 option 10",
+            "",
+        ),
+        (
+            "RFC 7873 §5.4: the cookie of another server",
+            Ask { rtype: None, ..edns(0, 0, &[CLIENT_COOKIE_24, &[9; 16]].concat()) },
+            "BADCOOKIE 0/0/1 edns0 flags 0x0 option 10",
+            "",
+        ),
         ("a name that is not here", Ask { owner: "example.org.", ..ask(SOA) }, "REFUSED 0/0/0", ""),
     ];
     let mut wrong = Vec::new();
@@ -206,11 +229,17 @@ async fn options_are_answered_where_they_are_configured() {
     let cookie = given[given.len() - 28..].to_vec();
     assert_eq!(cookie[..12], [0, 10, 0, 24, 1, 2, 3, 4, 5, 6, 7, 8]);
     assert!(udp(appliance.address(), &ask(&cookie)).await.ends_with(&cookie));
+    // Also without a question (RFC 7873 §5.4).
+    let alone = Ask { rtype: None, ..edns(0, 0, &cookie) }.wire();
+    let again = udp(appliance.address(), &alone).await;
+    assert_eq!(seen(&again, &alone), "NOERROR 0/0/1 edns0 flags 0x0 option 10");
+    assert!(again.ends_with(&cookie));
     let good = || appliance.cell.load().dns.good_cookies_total.load(std::sync::atomic::Ordering::Relaxed);
-    assert_eq!(good(), 1);
+    assert_eq!(good(), 2);
     appliance.model.dns.cookies = Cookies::Off;
     appliance.publish(false).await;
     assert!(udp(appliance.address(), &ask(&cookie)).await.ends_with(&[0, 0, 41, 4, 208, 0, 0, 0, 0, 0, 0]));
+    assert_eq!(seen(&udp(appliance.address(), &alone).await, &alone), "FORMERR 0/0/0");
     appliance.stop().await;
 }
 

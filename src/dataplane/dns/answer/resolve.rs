@@ -100,7 +100,7 @@ pub(super) struct Resolution<'a, 't> {
     /// The client wants signatures and proofs.
     dnssec_ok: bool,
     /// Places in the chain of NSEC records that the answer needs.
-    proofs: Vec<usize>,
+    proofs: signed::Proofs,
 }
 
 /// The name to go on with, where the chain of aliases is not at its end.
@@ -133,7 +133,7 @@ impl<'a, 't> Resolution<'a, 't> {
             result,
             wanted: Vec::new(),
             dnssec_ok: false,
-            proofs: Vec::new(),
+            proofs: Default::default(),
         }
     }
 

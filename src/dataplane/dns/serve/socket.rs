@@ -15,27 +15,33 @@ const TRIES: usize = 32;
 pub(super) struct Pair {
     /// With the real port.
     pub address: SocketAddr,
-    /// Blocking.
-    pub udp: UdpSocket,
+    /// Blocking. The kernel spreads clients over them by address and port, so that their readers share nothing.
+    pub udp: Vec<UdpSocket>,
     /// Non-blocking.
     pub tcp: TcpListener,
 }
 
-/// Binds both transports. IP_FREEBIND: the address need not be on this machine (yet).
-pub(super) fn bind(asked: SocketAddr) -> io::Result<Pair> {
+/// Binds both transports, `readers` sockets of UDP. IP_FREEBIND: the address need not be on this machine (yet).
+pub(super) fn bind(asked: SocketAddr, readers: usize) -> io::Result<Pair> {
     let mut tries = if asked.port() == 0 { TRIES } else { 1 };
     loop {
-        let tcp = open(asked, Type::STREAM, Protocol::TCP)?;
+        let tcp = open(asked, Type::STREAM, Protocol::TCP, false)?;
         tcp.listen(BACKLOG)?;
         tcp.set_nonblocking(true)?;
         let tcp: TcpListener = tcp.into();
         let address = tcp.local_addr()?;
         tries -= 1;
-        match open(address, Type::DGRAM, Protocol::UDP) {
-            Ok(udp) => {
+        // The first stands alone, so that an address in use is an error; SO_REUSEPORT lets its own others in behind it.
+        match open(address, Type::DGRAM, Protocol::UDP, false) {
+            Ok(first) => {
+                first.set_reuse_port(true)?;
+                let mut udp = vec![first];
+                for _ in 1..readers {
+                    udp.push(open(address, Type::DGRAM, Protocol::UDP, true)?);
+                }
                 // As much as the system allows.
-                let _ = udp.set_recv_buffer_size(RECEIVE_BUFFER);
-                return Ok(Pair { address, udp: udp.into(), tcp });
+                udp.iter().for_each(|socket| _ = socket.set_recv_buffer_size(RECEIVE_BUFFER));
+                return Ok(Pair { address, udp: udp.into_iter().map(UdpSocket::from).collect(), tcp });
             }
             Err(error) if error.kind() == io::ErrorKind::AddrInUse && tries > 0 => {}
             Err(error) => return Err(error),
@@ -48,8 +54,11 @@ pub(super) fn is_local(ip: IpAddr) -> bool {
     ip.is_unspecified() || UdpSocket::bind((ip, 0)).is_ok()
 }
 
-fn open(address: SocketAddr, kind: Type, protocol: Protocol) -> io::Result<Socket> {
+fn open(address: SocketAddr, kind: Type, protocol: Protocol, joins: bool) -> io::Result<Socket> {
     let socket = Socket::new(Domain::for_address(address), kind, Some(protocol))?;
+    if joins {
+        socket.set_reuse_port(true)?;
+    }
     if kind == Type::STREAM {
         socket.set_reuse_address(true)?;
         socket.set_tcp_nodelay(true)?;

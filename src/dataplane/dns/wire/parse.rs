@@ -1,7 +1,7 @@
 //! Reading a query.
 //!
-//! What is refused follows RFC 8906 (every query that can be answered is answered) and RFC 9619 (one question): unknown
-//! flags, types, classes and EDNS options pass; what cannot mean anything is FORMERR; what must not be answered at all
+//! What is refused follows RFC 8906 (every query that can be answered is answered) and RFC 9619 (one question, or none
+//! where there is a cookie): unknown flags, types, classes and EDNS options pass; what cannot mean anything is FORMERR; what must not be answered at all
 //! (answers, fragments of a header) is dropped, so that two servers can never be played against each other.
 
 use super::{HEADER, OPCODE_QUERY, Options};
@@ -15,7 +15,8 @@ pub struct Query {
     pub name: LowerName,
     pub rtype: u16,
     pub class: u16,
-    /// Where the question ends in the message: the bytes from 12 up to here are to be repeated as they are.
+    /// Where the question ends in the message: the bytes from 12 up to here are to be repeated as they are; 12: there is
+    /// none, only a cookie (RFC 7873 §5.4).
     pub question_end: usize,
     pub edns: Option<Edns>,
 }
@@ -64,13 +65,14 @@ pub fn parse(message: &[u8]) -> Result<Query, Malformed> {
 fn parse_body(message: &[u8]) -> Option<Query> {
     let count = |at: usize| u16::from_be_bytes([message[at], message[at + 1]]);
     let (questions, answers, authority, additional) = (count(4), count(6), count(8), count(10));
-    if questions != 1 || answers != 0 {
+    if questions > 1 || answers != 0 {
         return None;
     }
     let mut reader = Reader { message, at: HEADER };
-    let name = reader.question_name()?;
-    let rtype = reader.u16()?;
-    let class = reader.u16()?;
+    let (name, rtype, class) = match questions {
+        0 => (LowerName::new(&[0])?, 0, super::CLASS_IN),
+        _ => (reader.question_name()?, reader.u16()?, reader.u16()?),
+    };
     let question_end = reader.at;
     // Only a request for an incremental transfer brings a record along (RFC 1995 §3).
     if authority != 0 && rtype != TYPE_IXFR {
@@ -90,6 +92,9 @@ fn parse_body(message: &[u8]) -> Option<Query> {
             return None;
         }
     }
+    if questions == 0 && edns.is_none_or(|edns| edns.options.cookie.is_none()) {
+        return None;
+    }
     let recursion_desired = message[2] & 1 != 0;
     let id = count(0);
     (reader.at == message.len()).then_some(Query { id, recursion_desired, name, rtype, class, question_end, edns })
@@ -98,6 +103,14 @@ fn parse_body(message: &[u8]) -> Option<Query> {
 struct Reader<'a> {
     message: &'a [u8],
     at: usize,
+}
+
+// === impl Query ===
+
+impl Query {
+    pub fn has_question(&self) -> bool {
+        self.question_end > HEADER
+    }
 }
 
 // === impl Reader ===
@@ -186,6 +199,12 @@ impl LowerName {
     pub fn new(wire: &[u8]) -> Option<LowerName> {
         let mut name = LowerName { bytes: [0; 255], length: 0 };
         name.push(wire).map(|()| name)
+    }
+
+    /// A label, with its length, in front of a whole name; `None` where it becomes too long.
+    pub fn below(label: &[u8], name: &[u8]) -> Option<LowerName> {
+        let mut below = LowerName::new(label)?;
+        below.push(name).map(|()| below)
     }
 
     pub fn as_bytes(&self) -> &[u8] {

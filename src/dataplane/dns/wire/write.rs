@@ -41,7 +41,8 @@ impl<'a> Writer<'a> {
     pub fn new(out: &'a mut Vec<u8>, query: &Query, message: &[u8], limit: usize, reserved: usize) -> Writer<'a> {
         out.clear();
         out.extend_from_slice(&message[..2]);
-        out.extend_from_slice(&[0x80 | u8::from(query.recursion_desired), 0, 0, 1, 0, 0, 0, 0, 0, 0]);
+        let questions = u8::from(query.has_question());
+        out.extend_from_slice(&[0x80 | u8::from(query.recursion_desired), 0, 0, questions, 0, 0, 0, 0, 0, 0]);
         out.extend_from_slice(&message[HEADER..query.question_end]);
         let mut writer = Writer {
             limit: limit.saturating_sub(reserved),
@@ -51,6 +52,7 @@ impl<'a> Writer<'a> {
             question_end: out.len(),
             out,
         };
+        // Behind the name of the question stand the root's byte, type and class; without a question there is nothing.
         writer.remember(HEADER, writer.question_end - 5);
         writer
     }

@@ -6,11 +6,20 @@
 use super::Resolution;
 use super::choose::{Found, Lookup};
 use crate::dataplane::dns::unix_now;
-use crate::dataplane::dns::wire::{Full, Section, Writer};
+use crate::dataplane::dns::wire::{Full, LowerName, Section, Writer};
 use crate::model::zone::RecordType;
-use crate::snapshot::contents;
-use crate::snapshot::signing::{Signable, ZoneSigner};
-use crate::snapshot::zones::{Node, NodeId, ZoneEntry};
+use crate::snapshot::signing::{Contents, Signable, ZoneSigner, contents};
+use crate::snapshot::zones::{Node, ZoneEntry};
+
+/// Places in the chain of NSEC records that an answer needs: few, and each once.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Proofs {
+    places: [usize; PROOFS_MAX],
+    count: usize,
+}
+
+/// A step of a chain of aliases needs one, its end two. Answers with more of them than this are none that anybody needs.
+const PROOFS_MAX: usize = 2 + super::CHAIN_MAX;
 
 // === impl Resolution ===
 
@@ -32,7 +41,7 @@ impl<'a, 't> Resolution<'a, 't> {
         let Some(signer) = self.signer() else { return Ok(()) };
         let (rtype, ttl) = (self.type_of(found), self.ttl_of(found));
         let what = Signable { owner: &node.name, rtype, ttl };
-        let rrsigs = signer.signatures(what, &self.variant(found), self.data(found), unix_now());
+        let rrsigs = signer.signatures(what, &self.contents(found), self.data(found), unix_now());
         for rrsig in rrsigs.iter() {
             writer.record(section, owner, RecordType::RRSIG, ttl, rrsig)?;
         }
@@ -45,22 +54,18 @@ impl<'a, 't> Resolution<'a, 't> {
         let Some(signer) = self.signer() else { return Ok(()) };
         let what = Signable { owner: &zone.origin, rtype: RecordType::SOA, ttl: zone.soa_ttl };
         let soa = self.snapshot.soa(self.zone_at);
-        for rrsig in signer.signatures(what, soa, std::iter::once(soa), unix_now()).iter() {
+        let once = || std::iter::once(soa);
+        for rrsig in signer.signatures(what, &contents(once()), once(), unix_now()).iter() {
             writer.record(Section::Authority, &zone.origin.0, RecordType::RRSIG, zone.negative_ttl, rrsig)?;
         }
         Ok(())
     }
 
-    /// Tells the contents of an RRset from all others of its owner and type in this model.
-    fn variant(&self, found: Found<'a>) -> Vec<u8> {
+    /// Stands for the data.
+    fn contents(&self, found: Found<'a>) -> Contents {
         match found {
-            Found::Fixed(set) if set.rtype == RecordType::SOA => self.snapshot.soa(self.zone_at).to_vec(),
-            Found::Fixed(_) => Vec::new(),
-            Found::Static(..) => contents::static_variant(),
-            Found::Chosen(rrset, _) => {
-                let most = if self.type_of(found) == RecordType::CNAME { 1 } else { usize::MAX };
-                contents::variant(rrset, &self.chosen[..self.chosen.len().min(most)])
-            }
+            Found::Fixed(set) if set.rtype != RecordType::SOA => set.contents,
+            _ => contents(self.data(found)),
         }
     }
 
@@ -72,11 +77,8 @@ impl<'a, 't> Resolution<'a, 't> {
     /// Notes the NSEC of a name (lower case, wire format), or the one that covers it.
     pub(super) fn prove_name(&mut self, name: &[u8]) {
         let Some(signer) = self.signer() else { return };
-        let zone = self.zone;
-        let place = signer.covering(name, |id| &zone.node(id).name);
-        if !self.proofs.contains(&place) {
-            self.proofs.push(place);
-        }
+        let place = signer.covering(name);
+        self.proofs.note(place);
     }
 
     /// Notes that neither the name nor a wildcard that would answer for it exists.
@@ -85,15 +87,16 @@ impl<'a, 't> Resolution<'a, 't> {
             return;
         }
         self.prove_name(name);
-        let wildcard = [b"\x01*", &encloser.name.0[..]].concat();
-        self.prove_name(&wildcard);
+        if let Some(wildcard) = LowerName::below(b"\x01*", &encloser.name.0) {
+            self.prove_name(wildcard.as_bytes());
+        }
     }
 
     /// Writes the proofs noted so far.
     pub(super) fn write_proofs(&mut self, writer: &mut Writer<'_>) -> Result<(), Full> {
         let zone = self.zone;
         let Some(signer) = self.signer() else { return Ok(()) };
-        for place in std::mem::take(&mut self.proofs) {
+        for place in self.proofs.take() {
             let node = zone.node(signer.chain()[place]);
             self.nsec(Section::Authority, &node.name.0, node, place, writer)?;
         }
@@ -104,7 +107,7 @@ impl<'a, 't> Resolution<'a, 't> {
     pub(super) fn answer_nsec(&mut self, owner: &[u8], node: &'a Node, writer: &mut Writer<'_>) -> Result<bool, Full> {
         let zone = self.zone;
         let Some(signer) = &zone.signer else { return Ok(false) };
-        let place = signer.covering(&node.name.0, |id| &zone.node(id).name);
+        let place = signer.covering(&node.name.0);
         if zone.node(signer.chain()[place]).name != node.name {
             return Ok(false);
         }
@@ -122,14 +125,20 @@ impl<'a, 't> Resolution<'a, 't> {
     ) -> Result<(), Full> {
         let zone: &'a ZoneEntry = self.zone;
         let Some(signer) = &zone.signer else { return Ok(()) };
-        let types = self.snapshot.types(self.zone_at, node);
-        let name_of = |id: NodeId| &zone.node(id).name;
-        let rdata = signer.nsec(place, types, name_of);
+        let steered;
+        let rdata = match signer.fixed_nsec(place) {
+            Some(rdata) => rdata,
+            None => {
+                let types = self.snapshot.types(self.zone_at, node);
+                steered = signer.nsec(place, types, |id| &zone.node(id).name);
+                &steered
+            }
+        };
         let ttl = zone.negative_ttl;
-        writer.record(section, owner, RecordType::NSEC, ttl, &rdata)?;
+        writer.record(section, owner, RecordType::NSEC, ttl, rdata)?;
         if self.dnssec_ok {
             let what = Signable { owner: &node.name, rtype: RecordType::NSEC, ttl };
-            let rrsigs = signer.signatures(what, &rdata, std::iter::once(&rdata[..]), unix_now());
+            let rrsigs = signer.signatures(what, rdata, std::iter::once(rdata), unix_now());
             for rrsig in rrsigs.iter() {
                 writer.record(section, owner, RecordType::RRSIG, ttl, rrsig)?;
             }
@@ -151,5 +160,22 @@ impl<'a, 't> Resolution<'a, 't> {
         let signed = self.sign(Section::Answer, owner, node, found, writer);
         self.dnssec_ok = asked;
         signed.map(|()| true)
+    }
+}
+
+// === impl Proofs ===
+
+impl Proofs {
+    fn note(&mut self, place: usize) {
+        if self.count < PROOFS_MAX && !self.places[..self.count].contains(&place) {
+            self.places[self.count] = place;
+            self.count += 1;
+        }
+    }
+
+    /// What was noted, which is forgotten.
+    fn take(&mut self) -> impl Iterator<Item = usize> + use<> {
+        let Proofs { places, count } = std::mem::take(self);
+        places.into_iter().take(count)
     }
 }
