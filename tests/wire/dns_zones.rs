@@ -1,5 +1,7 @@
 //! Zones as other programs see them: signatures before validators, transfers to and from name servers.
 
+#[path = "dns_zones/corpus.rs"]
+mod corpus;
 #[path = "dns_zones/dnssec.rs"]
 mod dnssec;
 #[path = "dns_zones/transfer.rs"]

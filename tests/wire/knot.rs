@@ -31,7 +31,7 @@ async fn dig(server: SocketAddr, arguments: &str) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn dig_gets_from_a_real_server_behind_dns_vservers_what_it_gets_from_itself() {
-    let knot = tokio::task::spawn_blocking(|| servers::knot("example.test", &zone())).await.unwrap();
+    let knot = tokio::task::spawn_blocking(|| servers::knot_with(&[("example.test", &zone())])).await.unwrap();
     let plan = Plan::default()
         .service("ns", Dns, knot.at)
         .service("ns-tcp", DnsTcp, knot.at)

@@ -4,6 +4,8 @@
 
 #[path = "servers/databases.rs"]
 mod databases;
+#[path = "servers/names.rs"]
+mod names;
 #[path = "servers/others.rs"]
 mod others;
 
@@ -16,7 +18,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 pub use databases::{mariadb, postgresql, redis};
-pub use others::{dovecot, freeradius, knot, mosquitto, nginx, slapd, vsftpd};
+pub use names::{knot_with, nsd_with};
+pub use others::{dovecot, freeradius, mosquitto, nginx, slapd, vsftpd};
 
 /// Users and passwords at all of them.
 pub const USER: &str = "probe";

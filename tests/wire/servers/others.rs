@@ -1,4 +1,4 @@
-//! Directory, RADIUS, DNS, message broker, file and mail servers, HTTP/2.
+//! Directory, RADIUS, message broker, file and mail servers, HTTP/2.
 
 use super::*;
 
@@ -48,22 +48,6 @@ pub fn freeradius() -> Server {
     );
     fs::write(path.join("radiusd.conf"), text).unwrap();
     Server::start(folder, port, Command::new("freeradius").args(["-f", "-l", "stdout", "-d"]).arg(&path))
-}
-
-/// Authoritative for `zone`, whose text this is; whoever is on loopback may have the whole of it.
-pub fn knot(zone: &str, text: &str) -> Server {
-    let (folder, port) = (folder(), free_port());
-    let path = folder.path().to_owned();
-    fs::write(path.join("zone"), text).unwrap();
-    let conf = path.join("knot.conf");
-    let settings = format!(
-        "server:\n    rundir: {dir}\n    listen: 127.0.0.1@{port}\ndatabase:\n    storage: {dir}\nlog:\n  - target: \
-         stderr\n    any: info\nacl:\n  - id: here\n    address: 127.0.0.0/8\n    action: transfer\nzone:\n  - domain: \
-         {zone}\n    storage: {dir}\n    file: zone\n    acl: here\n    semantic-checks: off\n",
-        dir = path.display(),
-    );
-    fs::write(&conf, settings).unwrap();
-    Server::start(folder, port, Command::new("/usr/sbin/knotd").arg("-c").arg(&conf))
 }
 
 /// Nobody without a password.
