@@ -10,6 +10,7 @@
 
 mod last_good;
 mod names;
+mod ready;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,7 +26,10 @@ use crate::model::Model;
 use crate::model::zone::{DnsName, RecordType, Zone};
 use names::suffixes;
 
+use ready::ReadyAnswers;
+
 pub use last_good::{LastGood, last_good, recall};
+pub use ready::ReadyAnswer;
 
 #[derive(Debug, Default)]
 pub struct ZoneIndex {
@@ -36,6 +40,7 @@ pub struct ZoneIndex {
     deepest_origin: usize,
     limiter: Option<Limiter>,
     networks: Networks,
+    ready: ReadyAnswers,
 }
 
 /// One zone as a tree.
@@ -146,13 +151,21 @@ impl ZoneIndex {
             }
         };
         let origins = || model.zones.iter().map(|z| &z.origin);
-        ZoneIndex {
+        let mut index = ZoneIndex {
             by_origin: (0u32..).zip(origins()).map(|(at, origin)| (Arc::clone(&origin.0), at)).collect(),
             deepest_origin: origins().map(|o| o.labels().count()).max().unwrap_or(0),
             zones: model.zones.iter().map(entry).collect(),
             limiter: model.dns.rate_limit.as_ref().map(Limiter::new),
             networks: Networks::build(model),
-        }
+            ready: ReadyAnswers::default(),
+        };
+        index.ready = ReadyAnswers::build(&index);
+        index
+    }
+
+    /// The answer to a question, where it needs no thought; `None` says nothing of what there is.
+    pub fn ready_answer(&self, name: &[u8], rtype: u16) -> Option<ReadyAnswer<'_>> {
+        self.ready.find(name, rtype)
     }
 
     /// The zone with the longest origin that `name` (lower case, wire format) is within; its position in `Model::zones`.

@@ -35,6 +35,7 @@ use crate::balance::records::Fallback;
 use crate::model::net::Network;
 use crate::snapshot::Snapshot;
 use crate::snapshot::live::Served;
+use crate::snapshot::zones::ReadyAnswer;
 
 pub(super) use resolve::Event;
 use resolve::{Resolution, Resolved};
@@ -154,6 +155,22 @@ pub(super) fn respond(
             message,
         );
     }
+    let mut limit = match (circumstances.transport, query.edns) {
+        (Transport::Tcp, _) => usize::from(u16::MAX),
+        (Transport::Udp, Some(edns)) => usize::from(edns.udp_payload.min(wire::UDP_PAYLOAD_MAX)),
+        (Transport::Udp, None) => usize::from(wire::UDP_PAYLOAD_PLAIN),
+    };
+    limit = limit.saturating_sub(reply.opt.map_or(0, |opt| opt.room()));
+    if circumstances.trace.is_none()
+        && let Some(ready) = ready_answer(snapshot, &query)
+    {
+        let mut writer = Writer::new(out, &query, message, limit, 0);
+        if writer.ready(ready.records, ready.wire).is_ok() {
+            writer.set_authoritative();
+            let outcome = reply.finish(snapshot, writer, &query, rcode::NOERROR, None);
+            return Outcome { zone: Some(ready.zone), ..outcome };
+        }
+    }
     let Some(zone) = find_zone(snapshot, &query) else {
         return reply.refuse(snapshot, refused(20, ""), out, &query, message);
     };
@@ -163,13 +180,7 @@ pub(super) fn respond(
         return reply.refuse(snapshot, refusal, out, &query, message);
     }
     let transport = circumstances.transport;
-    let limit = match (transport, query.edns) {
-        (Transport::Tcp, _) => usize::from(u16::MAX),
-        (Transport::Udp, Some(edns)) => usize::from(edns.udp_payload.min(wire::UDP_PAYLOAD_MAX)),
-        (Transport::Udp, None) => usize::from(wire::UDP_PAYLOAD_PLAIN),
-    };
-    let reserved = reply.opt.map_or(0, |opt| opt.room());
-    let mut writer = Writer::new(out, &query, message, limit, reserved);
+    let mut writer = Writer::new(out, &query, message, limit, 0);
     let resolution = Resolution::new(snapshot, zone, chosen, circumstances);
     let mut result = resolution.run(&query, &mut writer);
     if result.truncated && transport == Transport::Tcp {
@@ -235,6 +246,13 @@ fn refuse(snapshot: &Snapshot, query: &Query) -> Option<Refusal> {
 
 fn refused(code: u16, text: &'static str) -> Refusal {
     Refusal { rcode: rcode::REFUSED, error: Some(ExtendedError { code, text }), zone: None }
+}
+
+/// The answer that is the same whoever asks and whatever the state, without signatures.
+fn ready_answer<'s>(snapshot: &'s Snapshot, query: &Query) -> Option<ReadyAnswer<'s>> {
+    let ready = snapshot.zones.ready_answer(query.name.as_bytes(), query.rtype).filter(|_| snapshot.ready)?;
+    let wants_signatures = query.edns.is_some_and(|edns| edns.dnssec_ok);
+    (!wants_signatures || snapshot.zones.zone(ready.zone).signer.is_none()).then_some(ready)
 }
 
 /// The zone that answers. The DS of a zone belongs to its parent (RFC 4035 §3.1.4.1) where we have that too.

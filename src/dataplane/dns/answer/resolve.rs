@@ -152,11 +152,12 @@ impl<'a, 't> Resolution<'a, 't> {
     /// Follows the chain of aliases from the name of the question.
     fn follow(&mut self, query: &Query, writer: &mut Writer<'_>) -> Result<(), Full> {
         let rtype = RecordType(query.rtype);
-        let mut name = query.name.clone();
+        let mut alias: Next = None;
         let mut passed: Vec<LowerName> = Vec::new();
         loop {
-            let Some(target) = self.visit(&name, rtype, passed.is_empty(), writer)? else { return Ok(()) };
-            passed.push(name);
+            let name = alias.as_ref().unwrap_or(&query.name);
+            let Some(target) = self.visit(name, rtype, passed.is_empty(), writer)? else { return Ok(()) };
+            passed.push(alias.take().unwrap_or_else(|| query.name.clone()));
             if self.snapshot.zones.find(target.as_bytes()) != Some(self.zone_at) {
                 self.tell(|_| Event::LeavesZone { target: target.as_bytes() });
                 return Ok(());
@@ -165,7 +166,7 @@ impl<'a, 't> Resolution<'a, 't> {
                 self.tell(|_| Event::Loop { name: target.as_bytes() });
                 return Ok(());
             }
-            name = target;
+            alias = Some(target);
         }
     }
 

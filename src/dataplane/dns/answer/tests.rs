@@ -4,6 +4,7 @@ mod edges;
 mod geo;
 mod laws;
 mod oracle;
+mod ready;
 mod signed;
 mod steering;
 pub(in crate::dataplane::dns) mod world;

@@ -92,6 +92,16 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
+    /// Records of the answer section, ready on the wire.
+    pub fn ready(&mut self, records: u16, wire: &[u8]) -> Result<(), Full> {
+        if self.out.len() + wire.len() > self.limit {
+            return Err(Full);
+        }
+        self.out.extend_from_slice(wire);
+        self.counts[Section::Answer as usize] += records;
+        Ok(())
+    }
+
     /// A place to return to with [`Writer::rewind`].
     pub fn mark(&self) -> Mark {
         Mark { length: self.out.len(), known: self.known, counts: self.counts }
