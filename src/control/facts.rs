@@ -2,6 +2,7 @@
 //! the one writer. `/status` shows some of it too, whether an alert asks for it or not.
 
 mod gtm;
+mod together;
 
 use std::collections::BTreeMap;
 
@@ -38,6 +39,7 @@ impl World<'_> {
         let mut facts = Found { facts: Facts::default(), wanted };
         services(self, &mut facts);
         vservers(self, &mut facts);
+        together::correlated(self, &mut facts);
         gtm::scenarios(self, &mut facts);
         gtm::pairs(self, &mut facts);
         gtm::rrsets(self, &mut facts);

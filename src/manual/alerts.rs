@@ -38,6 +38,7 @@
 //! | `service.down` | the service is DOWN. Not where a person forced it down or took it out: that is an override |
 //! | `vserver.down` | the vserver is DOWN and no vserver of its chain takes new clients |
 //! | `vserver.on-backup` | its new clients go to a vserver of its chain, whatever the reason |
+//! | `correlated_failure` | a monitor, an access list or a check that is new or changed fails everywhere at once, or most members of a vserver failed in one moment ([`checks`](super::checks)) |
 //! | `guard.refused` | the last attempt of a guard refused, or could not tell until its deadline under `on_timeout = "block"`, and the commit is still wanted |
 //! | `scenario.stuck` | both modes are `on` |
 //! | `scenario.ready-to-return` | the deactivation condition is true, and its mode `off` leaves it to a person |

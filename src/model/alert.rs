@@ -46,6 +46,8 @@ pub enum AlertKind {
     VserverDown,
     /// New clients go to a vserver of its chain.
     VserverOnBackup,
+    /// What is new or changed fails everywhere at once, or most members of a vserver in one moment.
+    CorrelatedFailure,
     /// A guard has refused a commit, or kept it from being made, and the commit is still wanted.
     GuardRefused,
     /// Both modes are `on`.
@@ -164,10 +166,11 @@ impl Alert {
 // === impl AlertKind ===
 
 impl AlertKind {
-    pub const ALL: [AlertKind; 16] = [
+    pub const ALL: [AlertKind; 17] = [
         AlertKind::ServiceDown,
         AlertKind::VserverDown,
         AlertKind::VserverOnBackup,
+        AlertKind::CorrelatedFailure,
         AlertKind::GuardRefused,
         AlertKind::ScenarioStuck,
         AlertKind::ScenarioReadyToReturn,
@@ -188,6 +191,7 @@ impl AlertKind {
             AlertKind::ServiceDown => "service.down",
             AlertKind::VserverDown => "vserver.down",
             AlertKind::VserverOnBackup => "vserver.on-backup",
+            AlertKind::CorrelatedFailure => "correlated_failure",
             AlertKind::GuardRefused => "guard.refused",
             AlertKind::ScenarioStuck => "scenario.stuck",
             AlertKind::ScenarioReadyToReturn => "scenario.ready-to-return",

@@ -13,7 +13,7 @@ use crate::model::alert::{Alert, AlertKind, CERTIFICATE_SOON, Watch, matches};
 use crate::model::id::Name;
 
 /// Kinds that the field knows and this build does not watch.
-const LATER: [&str; 3] = ["peer.config-differs", "disk", "correlated_failure"];
+const LATER: [&str; 2] = ["peer.config-differs", "disk"];
 
 pub fn all(cx: &mut Context<'_>) -> Vec<Alert> {
     let root = Path::Root;

@@ -95,7 +95,7 @@ records = [{ data = "192.0.2.10", cond = "left-out" }]
 
 const ALL: &str = r#"
 [alert.all]
-on = ["service.down", "vserver.down", "vserver.on-backup", "guard.refused", "scenario.stuck",
+on = ["service.down", "vserver.down", "vserver.on-backup", "correlated_failure", "guard.refused", "scenario.stuck",
       "scenario.ready-to-return", "oscillation", "disputed", "serve-all", "dead-letter", "certificate<14d",
       "override>4h", "unsaved>1h", "clock.unsynced", "not_durable",
       "journal.unshipped"]

@@ -46,6 +46,29 @@ fn service_down_and_vserver_on_backup_and_vserver_down() {
 }
 
 #[test]
+fn correlated_failure_of_a_monitor_that_has_never_passed_stands_over_a_restart() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = format!("{BOX}{ALL}");
+    let mut w = World { bench: Bench::with_text_on(&text, dir.path()), text, dir };
+    let (web1, spare1) = (w.check("web1"), w.check("spare1"));
+    let alert = "correlated_failure monitor quick";
+    for at in 0..w.bench.core.checks.len() {
+        let at = CheckId::from_index(at);
+        w.sample(at, if at == web1 || at == spare1 { Outcome::Fail } else { Outcome::Pass });
+    }
+    w.settle();
+    assert!(w.standing().contains(&alert.to_owned()), "{:?}", w.standing());
+    assert!(w.told().contains(&"raised correlated_failure quick".to_owned()));
+    let mut w = w.restart(SECOND);
+    w.bench.wait(SECOND * 6);
+    assert!(w.standing().contains(&alert.to_owned()), "nobody knows better yet");
+    assert_eq!(w.told(), [""; 0]);
+    w.sample(web1, Outcome::Pass);
+    w.settle();
+    assert!(w.told().contains(&"resolved correlated_failure quick".to_owned()));
+}
+
+#[test]
 fn a_service_that_a_person_forces_down_or_takes_out_is_no_failure() {
     let mut w = World::new(ALL);
     let force = |up| Command::Force { object: ObjectRef::new(Kind::Service, "web1"), up, note: Note::default() };
