@@ -36,7 +36,7 @@ pub struct ShipTls {
 }
 
 /// Every kind of entry.
-pub const KINDS: [&str; 15] = [
+pub const KINDS: [&str; 17] = [
     "transition",
     "act",
     "ended",
@@ -47,6 +47,8 @@ pub const KINDS: [&str; 15] = [
     "ejected",
     "delivery",
     "alert",
+    "outbox",
+    "members",
     "caches",
     "config",
     "start",
