@@ -56,6 +56,7 @@
 //! `hash`, `body`. The hash is SHA-256 in hex over `prev`, number, time in microseconds since 1970, `tick_us` (each of the
 //! three as eight bytes, the highest first), `kind`, `object`, `actor` and the text of `body`, each preceded by its length
 //! as eight bytes; so whoever has the lines can check the chain. Syslog carries it after a header with facility 13 (log
-//! audit), the kind as MSGID and `[meta sequenceId="…"]`, framed by octet counting (RFC 6587). HTTP carries up to 256 lines
+//! audit), the kind as MSGID and `[meta sequenceId="…"]`, framed by octet counting (RFC 6587); an entry `config` holds a
+//! whole configuration, so a server that bounds its messages wants `kinds` without it. HTTP carries up to 256 lines
 //! (`application/x-ndjson`) in a POST with `webhook-id` (`APPLIANCE:journal:FIRST-LAST`). TLS is always verified: against
 //! the system's roots, or with `tls = { ca = "NAME" }` against a certificate of the configuration.

@@ -21,11 +21,7 @@ const QUERY: &[Field] = &[
     field("name", FieldKind::Text, "Needed: the domain name."),
     field("type", FieldKind::Text, "The record type; default A."),
     field("client", FieldKind::Text, "The address of the resolver that asks; default 127.0.0.1."),
-    field(
-        "at",
-        FieldKind::Time,
-        "What would have been answered then, from the journal: a time, or a duration back from now.",
-    ),
+    field("at", FieldKind::Time, "What was answered then, by the journal: a time, or a duration back from now."),
 ];
 
 const REQUEST: &[Field] = &[
@@ -116,8 +112,12 @@ async fn dns(State(app): State<App>, params: Params) -> Result<Json<Value>, Prob
     Ok(Json(json!(explanation)))
 }
 
+/// Looks into the past at once: each may read much of the journal.
+static LOOKS_BACK: tokio::sync::Semaphore = tokio::sync::Semaphore::const_new(2);
+
 /// What would have been answered at `at`. The journal is read on a thread where that may take its time.
 async fn dns_at(app: App, name: String, rtype: String, client: IpAddr, at: Wall) -> Result<Json<Value>, Problem> {
+    let _place = LOOKS_BACK.acquire().await.map_err(|_| Problem::busy("the appliance is stopping"))?;
     let journal = app.handle().journal_reader();
     let explained = tokio::task::spawn_blocking(move || {
         let past = past::at(&*journal, at).map_err(|unknown| match unknown {

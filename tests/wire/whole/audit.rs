@@ -8,9 +8,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
+use rustls::{ServerConnection, StreamOwned};
 use serde_json::Value;
 
 use super::box_under_test::{Box, free_port, within};
+use crate::tls::pki::{Authority, BOTH};
 
 /// Long enough for anything, on a busy machine.
 const PATIENT: Duration = Duration::from_secs(60);
@@ -77,25 +79,26 @@ fn flip(appliance: &Box, out: bool) {
 fn syslog(listener: TcpListener, trail: Trail, reads: Arc<AtomicBool>) {
     for stream in listener.incoming().flatten() {
         let (trail, reads) = (Arc::clone(&trail), Arc::clone(&reads));
-        std::thread::spawn(move || {
-            let mut reader = BufReader::new(stream);
-            while reads.load(Ordering::Relaxed) {
-                let mut length = Vec::new();
-                if reader.read_until(b' ', &mut length).unwrap_or(0) == 0 {
-                    return;
-                }
-                let length: usize = String::from_utf8_lossy(&length).trim().parse().expect("a length");
-                let mut message = vec![0; length];
-                if reader.read_exact(&mut message).is_err() {
-                    return;
-                }
-                let message = String::from_utf8(message).expect("text");
-                assert!(message.starts_with("<1") && message.contains(">1 20") && message.contains(" box-a bascule "));
-                let json = message.find("] {").map(|at| &message[at + 2..]).expect("the entry");
-                take(&trail, serde_json::from_str(json).expect("JSON"));
-            }
-            // Dropped with what it had not read: the other side gets a reset.
-        });
+        // Dropped with what it had not read: the other side gets a reset.
+        std::thread::spawn(move || messages(BufReader::new(stream), &trail, &reads));
+    }
+}
+
+fn messages(mut reader: impl BufRead, trail: &Trail, reads: &AtomicBool) {
+    while reads.load(Ordering::Relaxed) {
+        let mut length = Vec::new();
+        if reader.read_until(b' ', &mut length).unwrap_or(0) == 0 {
+            return;
+        }
+        let length: usize = String::from_utf8_lossy(&length).trim().parse().expect("a length");
+        let mut message = vec![0; length];
+        if reader.read_exact(&mut message).is_err() {
+            return;
+        }
+        let message = String::from_utf8(message).expect("text");
+        assert!(message.starts_with("<1") && message.contains(">1 20") && message.contains(" box-a bascule "));
+        let json = message.find("] {").map(|at| &message[at + 2..]).expect("the entry");
+        take(trail, serde_json::from_str(json).expect("JSON"));
     }
 }
 
@@ -138,6 +141,47 @@ fn the_journal_goes_to_syslog_as_it_is_written_and_nothing_is_left_out_when_eith
     assert!(told.contains(&format!("siem (tcp:{address})")), "{told}");
     let metrics = super::box_under_test::http(appliance.admin, "GET", "/metrics", "", &[]).unwrap().body;
     assert!(metrics.contains("bascule_journal_waiting_entries{destination=\"siem\"}"), "{metrics}");
+}
+
+#[test]
+fn over_tls_only_a_server_that_the_configured_authority_vouches_for_gets_the_journal() {
+    let (ours, other) = (Authority::new("ours"), Authority::new("other"));
+    let server = ours.issue("syslog", &["syslog.test"]).server_of(BOTH);
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("its address");
+    let trail = Trail::default();
+    let copy = Arc::clone(&trail);
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let (server, trail) = (Arc::clone(&server), Arc::clone(&copy));
+            std::thread::spawn(move || {
+                let connection = ServerConnection::new(server).expect("a connection");
+                messages(BufReader::new(StreamOwned::new(connection, stream)), &trail, &AtomicBool::new(true));
+            });
+        }
+    });
+    let folder = tempfile::tempdir().expect("a folder");
+    let config = |authority: &Authority, name: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, &authority.pem).expect("written");
+        format!(
+            "{WORLD}[certificate.log-ca]\ncertificate = \"{}\"\n[journal.ship.siem]\ntype = \"SYSLOG\"\n\
+             address = \"tls:{address}\"\ntls = {{ ca = \"log-ca\", server_name = \"syslog.test\" }}\n",
+            path.display()
+        )
+    };
+    let mut appliance = Box::start(&config(&other, "other.pem"));
+    within(PATIENT, "the failure shows", || {
+        let shipping = &appliance.get("/journal/shipping")["items"][0];
+        shipping["last_error"].as_str().is_some_and(|why| why.contains("certificate"))
+    });
+    let problems = appliance.get("/status")["problems"].to_string();
+    assert!(problems.contains("wait to be shipped"), "{problems}");
+    assert!(trail.lock().is_empty());
+    appliance.stop();
+    std::fs::write(folder.path().join("other.pem"), &ours.pem).expect("replaced");
+    appliance.start_again();
+    within(PATIENT, "all of it is there", || is_whole(&trail, head(&appliance)));
 }
 
 /// Takes every second batch, and answers 503 to the others.
