@@ -59,6 +59,9 @@
 //! whose it is to mend: signed by nobody whom this machine trusts, made for another name (and which), over (since
 //! when).
 //!
+//! `body_json` looks at one place of a body of JSON (`pointer`, RFC 6901): `equals` is the value that must stand there,
+//! `is = "<= 60"` a comparison as below; `expect_body.json` of triggers and queries has the same.
+//!
 //! `sql_expect` is a comparison (`=`, `!=`, `<>`, `<`, `<=`, `>`, `>=`, with a number or a text in single quotes, as in
 //! [`sql`](super::sql)), or else the very text that the first value of the first row must be. NULL and no row at all
 //! are never as expected.
@@ -121,7 +124,7 @@
 //!
 //! What is new or changed and fails everywhere is more likely wrong itself than all that it asks. That is told as
 //! `correlated_failure`: a warning in log, journal and /api/v1/events, a problem of /api/v1/status, and
-//! `bascule_correlated_failure` in /metrics; and again when it is over. Nothing is decided by it.
+//! `bascule_correlated_failure` in /metrics; and again when it is over. Nothing is decided by it. An alert of this name tells it to triggers ([`alerts`](super::alerts)).
 //!
 //! | what | is told when | is over when |
 //! |---|---|---|

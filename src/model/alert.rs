@@ -74,6 +74,8 @@ pub enum AlertKind {
     NotDurable,
     /// A destination of the journal is not reached.
     JournalUnshipped,
+    /// What is new or changed fails everywhere at once, or most members of a vserver went down together.
+    CorrelatedFailure,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -184,6 +186,7 @@ impl AlertKind {
         AlertKind::ClockUnsynced,
         AlertKind::NotDurable,
         AlertKind::JournalUnshipped,
+        AlertKind::CorrelatedFailure,
     ];
 
     pub fn word(self) -> &'static str {
@@ -205,6 +208,7 @@ impl AlertKind {
             AlertKind::ClockUnsynced => "clock.unsynced",
             AlertKind::NotDurable => "not_durable",
             AlertKind::JournalUnshipped => "journal.unshipped",
+            AlertKind::CorrelatedFailure => "correlated_failure",
         }
     }
 

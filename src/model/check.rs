@@ -173,6 +173,11 @@ pub enum BodyMatch {
         pointer: Name,
         equals: serde_json::Value,
     },
+    /// A JSON pointer, and the comparison that holds of what is there: `<= 60`, `= 'YES'`.
+    JsonIs {
+        pointer: Name,
+        is: Name,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

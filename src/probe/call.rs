@@ -147,6 +147,12 @@ fn judged(head: Head, body: Vec<u8>, cut: bool, expect: &HttpExpect, retry_after
             let value: Option<serde_json::Value> = (!cut).then(|| serde_json::from_slice(&body).ok()).flatten();
             value.as_ref().and_then(|value| value.pointer(pointer)).is_none()
         }
+        Some(BodyMatch::JsonIs { pointer, is }) if expected_status => {
+            let value: Option<serde_json::Value> = (!cut).then(|| serde_json::from_slice(&body).ok()).flatten();
+            let held =
+                value.as_ref().and_then(|value| value.pointer(pointer)).map(|value| judge::json_holds(value, is));
+            !matches!(held, Some(Ok(Some(_))))
+        }
         _ => false,
     };
     match judge::whole(&Response::decoded(head, body, cut), expect) {
@@ -205,6 +211,11 @@ mod tests {
         assert!(!shape(answer(200, r#"{"lag":7}"#, wanted())));
         assert!(shape(answer(200, "{}", wanted())));
         assert!(shape(answer(200, "<html>", wanted())));
+        let most = || Some(BodyMatch::JsonIs { pointer: "/lag".into(), is: "<= 60".into() });
+        assert!(matches!(answer(200, r#"{"lag":59}"#, most()), Called::Expected(_)));
+        assert!(!shape(answer(200, r#"{"lag":61}"#, most())));
+        assert!(shape(answer(200, r#"{"lag":"long"}"#, most())));
+        assert!(shape(answer(200, r#"{"lag":null}"#, most())));
         assert!(matches!(answer(503, "", wanted()), Called::Other { status: 503, body: false, .. }));
     }
 

@@ -146,6 +146,10 @@ pub(super) fn body_match(body: &BodyMatch) -> (&'static str, Value) {
             let entries = vec![("pointer".into(), Value::str(pointer)), ("equals".into(), Value::json(equals))];
             ("json", Value::Inline(entries))
         }
+        BodyMatch::JsonIs { pointer, is } => {
+            let entries = vec![("pointer".into(), Value::str(pointer)), ("is".into(), Value::str(is))];
+            ("json", Value::Inline(entries))
+        }
     }
 }
 

@@ -98,7 +98,7 @@ static EXPECT: Schema = schema(&[
     key("body_json", Kind::Table(&JSON_MATCH)),
     key("addresses", Kind::List(&Kind::Ip)),
 ]);
-static JSON_MATCH: Schema = schema(&[required("pointer", Kind::Text), required("equals", Kind::Any)]);
+static JSON_MATCH: Schema = schema(&[required("pointer", Kind::Text), key("equals", Kind::Any), key("is", Kind::Name)]);
 static BODY_MATCH: Schema =
     schema(&[key("contains", Kind::Name), key("regex", Kind::Pattern), key("json", Kind::Table(&JSON_MATCH))]);
 

@@ -10,6 +10,7 @@ use super::super::{Answer, contains, quoted};
 use super::response::{Head, Response};
 use crate::model::check::{BodyMatch, HttpExpect, StatusRange};
 use crate::model::id::Name;
+use crate::model::sql::Expectation;
 
 /// Largest compiled regular expression, and its largest lazy DFA. Bytes.
 const REGEX_SIZE_MAX: usize = 1 << 20;
@@ -87,21 +88,45 @@ fn body(response: &Response, wanted: &BodyMatch) -> Result<(), String> {
             false => Err(format!("no match of {} in {}", quoted(pattern.as_bytes()), looked_at())),
         },
         BodyMatch::Json { pointer, equals } => {
-            if response.is_cut() {
-                return Err(format!("the body is larger than the {} KiB that are read as JSON", bytes.len() / 1024));
+            let got = found(response, pointer)?;
+            if same_json(&got, equals) {
+                return Ok(());
             }
-            let value: serde_json::Value =
-                serde_json::from_slice(bytes).map_err(|error| format!("the body is not JSON: {error}"))?;
-            match value.pointer(pointer) {
-                Some(got) if same_json(got, equals) => Ok(()),
-                Some(got) => {
-                    let (got, wanted) = (got.to_string(), equals.to_string());
-                    Err(format!("{pointer} is {}, expected {}", quoted(got.as_bytes()), quoted(wanted.as_bytes())))
-                }
-                None => Err(format!("the body has nothing at {pointer}")),
+            let (got, wanted) = (got.to_string(), equals.to_string());
+            Err(format!("{pointer} is {}, expected {}", quoted(got.as_bytes()), quoted(wanted.as_bytes())))
+        }
+        BodyMatch::JsonIs { pointer, is } => {
+            let got = found(response, pointer)?;
+            let shown = quoted(got.to_string().as_bytes());
+            match json_holds(&got, is)? {
+                Some(true) => Ok(()),
+                Some(false) => Err(format!("{pointer} is {shown}, expected `{is}`")),
+                None => Err(format!("{pointer} is {shown}, which `{is}` cannot be compared with")),
             }
         }
     }
+}
+
+/// What stands at `pointer` in a body of JSON.
+fn found(response: &Response, pointer: &str) -> Result<serde_json::Value, String> {
+    let bytes = response.body();
+    if response.is_cut() {
+        return Err(format!("the body is larger than the {} KiB that are read as JSON", bytes.len() / 1024));
+    }
+    let mut value: serde_json::Value =
+        serde_json::from_slice(bytes).map_err(|error| format!("the body is not JSON: {error}"))?;
+    let at = value.pointer_mut(pointer).map(serde_json::Value::take);
+    at.ok_or_else(|| format!("the body has nothing at {pointer}"))
+}
+
+/// Whether the comparison holds; `None`: the value is none that it can be compared with. Errors: it is no comparison.
+pub(in crate::probe) fn json_holds(value: &serde_json::Value, is: &str) -> Result<Option<bool>, String> {
+    let comparison = Expectation::parse(is)?;
+    Ok(match value {
+        serde_json::Value::String(text) => comparison.holds(text),
+        serde_json::Value::Number(_) | serde_json::Value::Bool(_) => comparison.holds(&value.to_string()),
+        _ => None,
+    })
 }
 
 /// Equal as JSON; numbers by value, so that `1` is `1.0`.
@@ -198,6 +223,15 @@ pub(super) mod tests {
         assert!(body_200(r#"{"db":{}}"#, json(1.into())).unwrap_err().contains("nothing at /db/lag"));
         assert!(body_200("{", json(1.into())).unwrap_err().contains("not JSON"));
         assert!(body_200(&"[".repeat(80), json(1.into())).unwrap_err().contains("larger"));
+        let is = |is: &str| BodyMatch::JsonIs { pointer: "/lag".into(), is: is.into() };
+        for (body, wanted) in [("59.5", "<= 60"), ("\"YES\"", "= 'YES'"), ("true", "= 'true'"), ("\"7\"", "> 6")] {
+            assert!(body_200(&format!("{{\"lag\":{body}}}"), is(wanted)).is_ok(), "{body} {wanted}");
+        }
+        assert!(body_200(r#"{"lag":61}"#, is("<= 60")).unwrap_err().contains("/lag is \"61\", expected `<= 60`"));
+        for body in ["null", "[]", "{}", "\"many\""] {
+            let said = body_200(&format!("{{\"lag\":{body}}}"), is("<= 60")).unwrap_err();
+            assert!(said.contains("cannot be compared"), "{said}");
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ use crate::config::resolve::object::{self, Object};
 use crate::config::values;
 use crate::model::check::{BodyMatch, Host, HttpExpect, HttpRequest, Probe, StatusRange, Target, TlsProbe};
 use crate::model::id::Name;
+use crate::model::sql::Expectation;
 
 pub(super) fn http(
     cx: &mut Context<'_>,
@@ -88,7 +89,19 @@ pub fn body_match(cx: &mut Context<'_>, object: &Object<'_>, keys: [&str; 3]) ->
     if !pointer.is_empty() && !pointer.starts_with('/') {
         object.wrong(cx.report, json, format!("`{pointer}` is not a JSON pointer such as `/status`"));
     }
-    Some(BodyMatch::Json { pointer, equals: json_value(table.get("equals")?) })
+    match (table.get("equals"), table.get("is").and_then(Node::text)) {
+        (Some(equals), None) => Some(BodyMatch::Json { pointer, equals: json_value(equals) }),
+        (None, Some(is)) => {
+            if let Err(why) = Expectation::parse(is) {
+                object.wrong(cx.report, json, why);
+            }
+            Some(BodyMatch::JsonIs { pointer, is: is.into() })
+        }
+        _ => {
+            object.wrong(cx.report, json, "say either `equals` or `is`");
+            None
+        }
+    }
 }
 
 fn json_value(node: &Node) -> serde_json::Value {

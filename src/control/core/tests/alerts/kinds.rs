@@ -313,3 +313,29 @@ fn a_journal_that_does_not_reach_a_destination_until_it_does() {
     };
     cycle(&mut w, "journal.unshipped journal siem", told(Some("connection refused")), told(None));
 }
+
+#[test]
+fn correlated_failure_while_most_members_of_a_vserver_went_down_together() {
+    let farm = r#"
+[service.f1]
+type = "HTTP"
+address = "127.0.0.1:11"
+[service.f2]
+type = "HTTP"
+address = "127.0.0.1:12"
+[vserver.farm]
+type = "HTTP"
+services = ["f1", "f2"]
+[alert.together]
+on = ["correlated_failure"]
+triggers = ["noc"]
+"#;
+    let mut w = World::new(farm);
+    let (f1, f2) = (w.check("f1"), w.check("f2"));
+    let fall = |w: &mut World| {
+        for check in [f1, f2, f1, f2, f1, f2] {
+            w.sample(check, Outcome::Fail);
+        }
+    };
+    cycle(&mut w, "correlated_failure vserver farm", fall, |w| w.sample(f1, Outcome::Pass));
+}
