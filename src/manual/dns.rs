@@ -73,3 +73,7 @@
 //! | ANY, NSEC, RRSIG as questions | not compared | not compared | one RRset (RFC 8482); the NSEC of the name; the signatures of one RRset |
 //!
 //! Both have the zones as they stand; what scenarios make of them is compared by transfer ([`transfers`](super::transfers)).
+//!
+//! `scripts/conformance --dns` asks a signed and an unsigned zone by dig, kdig, delv and dnsperf, has them judged by
+//! zonemaster (undelegated) and dnsviz, and a transfer by ldns-verify-zone. None has anything to say but that there is no
+//! parent and no reverse zone where they are run.

@@ -8,6 +8,7 @@ import os
 import sys
 import tempfile
 
+import dns
 import h2spec
 import llhttp
 import smuggler
@@ -25,10 +26,11 @@ def options():
     parser.add_argument("--h2spec", metavar="PROGRAM")
     parser.add_argument("--llhttp", metavar="FOLDER")
     parser.add_argument("--smuggler", metavar="FOLDER")
+    parser.add_argument("--dns", action="store_true", help="the tools for DNS that are installed")
     parser.add_argument("--all", action="store_true", help="also list what agreed")
     asked = parser.parse_args()
-    if not (asked.h2spec or asked.llhttp or asked.smuggler):
-        parser.error("give --h2spec, --llhttp or --smuggler")
+    if not (asked.h2spec or asked.llhttp or asked.smuggler or asked.dns):
+        parser.error("give --h2spec, --llhttp, --smuggler or --dns")
     return asked
 
 
@@ -47,6 +49,14 @@ async def main():
     asked = options()
     unknown = False
     with tempfile.TemporaryDirectory(prefix="bascule-conformance-") as folder:
+        if asked.dns:
+            for name, results in (await dns.run(os.path.abspath(asked.binary), folder)).items():
+                if results is None:
+                    print(f"\n## {name}: not installed")
+                else:
+                    unknown |= report(name, results, asked.all)
+        if not (asked.h2spec or asked.llhttp or asked.smuggler):
+            sys.exit(1 if unknown else 0)
         async with Stage(os.path.abspath(asked.binary), folder) as stage:
             async for name, results in suites(asked, stage):
                 unknown |= report(name, results, asked.all)
