@@ -118,9 +118,30 @@ pub fn hash(model: &Model) -> Name {
     for certificate in &model.certificates {
         hasher.update(certificate.chain.text.as_bytes());
     }
-    let digest = hasher.finalize();
+    for tls in model.peers.iter().filter_map(|peer| peer.tls.as_ref()).chain(&model.peer_link.tls) {
+        hasher.update(tls.certificate.text.as_bytes());
+        hasher.update(tls.ca.text.as_bytes());
+    }
+    hex(hasher)
+}
+
+/// Of each table that boxes of a cluster have in common, as [`hash`].
+pub fn shared_hashes(model: &Model) -> Vec<(Name, Name)> {
+    let hashed = |(table, text): (&'static str, String)| {
+        let mut hasher = Sha256::new_with_prefix(text);
+        for zone in model.zones.iter().filter(|_| table == "zone") {
+            if let Some(ZoneText::File { text, .. }) = &zone.text {
+                hasher.update(text.as_bytes());
+            }
+        }
+        (table.into(), hex(hasher))
+    };
+    render::shared(model).into_iter().map(hashed).collect()
+}
+
+fn hex(hasher: Sha256) -> Name {
     let mut hex = String::with_capacity(64);
-    for byte in digest {
+    for byte in hasher.finalize() {
         let _ = write!(hex, "{byte:02x}");
     }
     hex.into()

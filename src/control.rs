@@ -12,6 +12,7 @@ pub mod disk;
 mod facts;
 pub mod journal;
 mod payload;
+pub mod peers;
 pub mod reactor;
 pub mod resolve;
 pub mod save;
@@ -19,6 +20,7 @@ mod ship;
 pub mod store;
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use tokio::sync::{broadcast, mpsc};
@@ -30,6 +32,7 @@ use crate::model::delivery::{DeliveryBook, QueryBook};
 use crate::model::id::Name;
 use crate::model::lateness::Lateness;
 use crate::model::lookup::{KnownNames, Membership};
+use crate::model::peer::{News, PeerBook};
 use crate::model::state::StateView;
 use crate::model::time::{Now, Wall};
 use crate::snapshot::{Cell, Snapshot};
@@ -55,6 +58,12 @@ pub enum Request {
     },
     /// Runs on the reactor, between two steps.
     Read(Box<dyn FnOnce(&World<'_>) + Send>),
+    /// What was heard of a peer, or why nothing was.
+    Peer(News),
+    /// A box asked and was refused.
+    PeerRefused,
+    /// Where peers can ask this box, or why they cannot.
+    PeerListens(Option<Result<SocketAddr, Name>>),
     /// The stop signal has come: `RunStatus::draining` from now on.
     Drain,
     /// Writes what is left and ends the reactor.
@@ -75,6 +84,8 @@ pub struct World<'a> {
     pub sources: &'a [Source],
     pub snapshot: &'a Snapshot,
     pub status: &'a RunStatus,
+    /// Other boxes.
+    pub peers: &'a Arc<PeerBook>,
     /// Deliveries of triggers.
     pub deliveries: &'a Arc<DeliveryBook>,
     /// What the queries of guards said.
@@ -187,6 +198,26 @@ impl Handle {
         let mut entries = self.journal(query).await?;
         entries.reverse();
         Ok(entries)
+    }
+
+    /// Hands in what was heard of a peer; `false` once the one writer has ended.
+    pub async fn peer(&self, news: News) -> bool {
+        self.requests.send(Request::Peer(news)).await.is_ok()
+    }
+
+    /// Counts a box that asked and was refused.
+    pub async fn peer_refused(&self) {
+        let _ = self.requests.send(Request::PeerRefused).await;
+    }
+
+    /// Says where peers can ask this box, or why they cannot.
+    pub async fn peer_listens(&self, at: Option<Result<SocketAddr, Name>>) {
+        let _ = self.requests.send(Request::PeerListens(at)).await;
+    }
+
+    /// Wakes whoever follows the configuration: the number grows with every publication.
+    pub fn published(&self) -> tokio::sync::watch::Receiver<u64> {
+        self.cell.subscribe()
     }
 
     /// Says that the stop signal has come: `RunStatus::draining` from now on.

@@ -38,6 +38,7 @@
 //! | L5 front ends | [`admin`] | REST, metrics, authentication | model, config, snapshot, rehearse, control's handle |
 //! | | [`rehearse`] | test, simulate, replay, explain: the engine in virtual time | model, machine, balance, config, files, snapshot, pure parts of dataplane, the journal |
 //! | | [`cli`] | the shell and one-shot commands | as admin, its data types, files |
+//! | | [`peer`] | the link to other boxes: asks and answers | model, snapshot, control's handle |
 //! | L6 wiring | [`app`] | constructs everything in order, readiness, graceful stop | all |
 //! | words | [`manual`] | the manual, as modules, so that its links and examples are checked | – |
 //!
@@ -60,6 +61,7 @@ pub mod files;
 pub mod machine;
 pub mod manual;
 pub mod model;
+pub mod peer;
 pub mod probe;
 pub mod rehearse;
 pub mod snapshot;

@@ -15,6 +15,7 @@ pub mod invariant;
 pub mod members;
 pub mod names;
 pub mod outbox;
+pub mod peers;
 pub mod scenario;
 pub mod service;
 pub mod vserver;
@@ -25,11 +26,15 @@ pub use engine::Engine;
 use std::sync::Arc;
 
 use crate::model::Model;
+use crate::model::condition::Truth;
 use crate::model::event::{Act, AdminIntent, BoardRecord, GuardResult, Observation, Record, Verdict};
-use crate::model::id::{CheckId, ScenarioId};
+use crate::model::id::{CheckId, Name, ScenarioId};
 use crate::model::scenario::Direction;
 use crate::model::state::{Override, OverrideKey, Saved, SavedScenario};
 use crate::model::time::{Now, Tick};
+
+/// Data centres as a peer sees them.
+pub type PeerRows = Arc<[(Name, [Truth; 5])]>;
 
 /// What an engine can be told.
 #[derive(Clone, Debug)]
@@ -49,6 +54,11 @@ pub enum Input {
         intent: AdminIntent,
     },
     Observed(Observation),
+    /// What a peer sees, by data centre in the order of `Signal::ALL`; `None`: it is not heard.
+    Peer {
+        peer: Name,
+        rows: Option<PeerRows>,
+    },
     Guard(GuardResult),
     /// A row of the board as the journal recorded it. An engine that has seen one takes rows from the journal only:
     /// this is how `replay` works.

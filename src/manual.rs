@@ -17,6 +17,7 @@
 //! - [`triggers`]: who is told of a transition, who is asked before one; the outbox, signatures, approvals
 //! - [`alerts`]: what a person should hear of although no scenario has committed; syslog
 //! - [`pairs`]: two data centres, their signals and their four scenarios
+//! - [`peers`]: boxes that hear each other: certificates, what silence means, what is compared
 //! - [`records`]: how DNS answers follow scenarios
 //! - [`dns`]: the DNS server: cookies, limits, client subnets, errors
 //! - [`dnssec`]: signed zones, their keys, rolling them
@@ -54,6 +55,7 @@ pub mod netscaler;
 pub mod operations;
 pub mod overload;
 pub mod pairs;
+pub mod peers;
 pub mod persistence;
 pub mod records;
 pub mod rules;

@@ -19,6 +19,7 @@ pub mod ldap;
 pub mod limit;
 pub mod lookup;
 pub mod net;
+pub mod peer;
 pub mod persistence;
 pub mod rule;
 pub mod scenario;
@@ -47,6 +48,7 @@ use id::{
     ScenarioId, ServerId, ServiceId, SwitchId, TimeWindowId, TriggerId, VserverId, WatchedId,
 };
 use lookup::{Lookup, Question, Resolver};
+use peer::{Peer, PeerLink};
 use persistence::LbGroup;
 use rule::{Criterion, Rule};
 use scenario::{Datacenter, Pair, Query, Scenario, Secret, Switch, TimeWindow, Trigger};
@@ -90,6 +92,8 @@ pub struct Model {
     pub scenario_order: Vec<ScenarioId>,
     pub datacenters: Vec<Datacenter>,
     pub pairs: Vec<Pair>,
+    pub peer_link: PeerLink,
+    pub peers: Vec<Peer>,
     pub dns: Dns,
     pub zones: Vec<Zone>,
     /// Terms that rules and records read.
@@ -220,6 +224,8 @@ impl Model {
             scenario_order: Vec::new(),
             datacenters: Vec::new(),
             pairs: Vec::new(),
+            peer_link: PeerLink::default(),
+            peers: Vec::new(),
             dns: Dns::default(),
             zones: Vec::new(),
             watched: Vec::new(),
@@ -277,6 +283,10 @@ impl Model {
         &self.scenarios[id.index()]
     }
 
+    pub fn peer(&self, name: &str) -> Option<&Peer> {
+        self.peers.binary_search_by(|peer| (*peer.name).cmp(name)).ok().map(|at| &self.peers[at])
+    }
+
     pub fn watched_term(&self, id: WatchedId) -> &Term {
         &self.watched[id.index()]
     }
@@ -291,6 +301,8 @@ impl Model {
             Kind::Vserver => self.vserver_id(name).is_some(),
             Kind::Scenario => self.scenario_id(name).is_some(),
             Kind::Switch => self.switch_id(name).is_some(),
+            Kind::Peer => self.peer(name).is_some(),
+            Kind::Pair => self.pairs.iter().any(|pair| *pair.name == *name),
         }
     }
 

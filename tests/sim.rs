@@ -11,6 +11,8 @@ mod checks;
 mod complaints;
 #[path = "sim/exhaustive.rs"]
 mod exhaustive;
+#[path = "sim/linked.rs"]
+mod linked;
 #[path = "sim/modes.rs"]
 mod modes;
 #[path = "sim/monitors.rs"]

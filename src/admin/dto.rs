@@ -58,6 +58,8 @@ mod datacenter;
 mod delivery;
 mod monitor;
 mod out;
+mod pair;
+mod peer;
 mod persistence;
 mod resolution;
 mod rule;
@@ -94,6 +96,8 @@ pub use connection::ConnectionDto;
 pub use datacenter::{DatacenterDto, SignalDto, SignalTargetDto, SignalsDto};
 pub use delivery::DeliveryDto;
 pub use monitor::{LbMonitorDto, MonitorBindingDto};
+pub use pair::{PairDto, PairScenarioDto, PairSignalDto};
+pub use peer::{PeerDatacenterDto, PeerDifferenceDto, PeerDto, PeerLineDto};
 pub use persistence::{ClearedDto, PersistenceDto, PersistenceSessionDto};
 pub use resolution::{AutoScaleDto, ResolutionDto, SourceDto};
 pub use rule::RuleDto;
@@ -289,6 +293,11 @@ pub(crate) fn json_of(world: &World<'_>, object: &ObjectRef) -> Option<Value> {
         Kind::Vserver => serde_json::to_value(VserverDto::of(world, model.vserver_id(name)?)),
         Kind::Scenario => serde_json::to_value(ScenarioDto::of(world, model.scenario_id(name)?)),
         Kind::Switch => serde_json::to_value(SwitchDto::of(world, model.switch_id(name)?)),
+        Kind::Peer => serde_json::to_value(PeerDto::of(world, model.peer(name)?)),
+        Kind::Pair => {
+            let at = model.pairs.iter().position(|pair| pair.name == *name)?;
+            serde_json::to_value(PairDto::of(world, at))
+        }
     };
     shown.ok()
 }
@@ -303,6 +312,8 @@ pub(crate) fn names_of(model: &Model, kind: Kind) -> Vec<&str> {
         Kind::Vserver => model.vservers.iter().map(|o| &*o.name).collect(),
         Kind::Scenario => model.scenarios.iter().map(|o| &*o.name).collect(),
         Kind::Switch => model.switches.iter().map(|o| &*o.name).collect(),
+        Kind::Peer => model.peers.iter().map(|o| &*o.name).collect(),
+        Kind::Pair => model.pairs.iter().map(|o| &*o.name).collect(),
     }
 }
 

@@ -36,8 +36,20 @@ const HEARTBEAT: Duration = Duration::from_secs(2);
 /// A client that takes nothing for this long is let go.
 const STALLED: Duration = Duration::from_secs(30);
 
-const TOPICS: [&str; 10] =
-    ["check", "server", "service", "service_group", "vserver", "scenario", "switch", "trigger", "alert", "board"];
+const TOPICS: [&str; 12] = [
+    "check",
+    "server",
+    "service",
+    "service_group",
+    "vserver",
+    "scenario",
+    "switch",
+    "trigger",
+    "alert",
+    "peer",
+    "datacenter_pair",
+    "board",
+];
 
 const QUERY: &[Field] = &[field("topics", FieldKind::Text, "Kinds to send, separated by commas; all where absent.")];
 

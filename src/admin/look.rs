@@ -11,6 +11,7 @@ use crate::model::Model;
 use crate::model::alert::AlertBook;
 use crate::model::delivery::{DeliveryBook, QueryBook};
 use crate::model::lookup::{KnownNames, Membership};
+use crate::model::peer::PeerBook;
 use crate::model::state::StateView;
 use crate::model::time::Now;
 use crate::snapshot::Snapshot;
@@ -26,6 +27,7 @@ pub(super) struct Look {
     sources: Vec<Source>,
     snapshot: Arc<Snapshot>,
     status: RunStatus,
+    peers: Arc<PeerBook>,
     deliveries: Arc<DeliveryBook>,
     queries: QueryBook,
     alerts: Arc<AlertBook>,
@@ -45,6 +47,7 @@ impl Look {
             sources: &self.sources,
             snapshot: &self.snapshot,
             status: &self.status,
+            peers: &self.peers,
             deliveries: &self.deliveries,
             queries: &self.queries,
             alerts: &self.alerts,
@@ -69,9 +72,10 @@ impl App {
                     world.sources.to_vec(),
                     world.status.clone(),
                     (Arc::clone(world.deliveries), world.queries.clone(), Arc::clone(world.alerts)),
+                    Arc::clone(world.peers),
                 )
             };
-            let (now, model, view, (names, membership), config, sources, status, (deliveries, queries, alerts)) =
+            let (now, model, view, (names, membership), config, sources, status, (deliveries, queries, alerts), peers) =
                 self.read(look).await?;
             let snapshot = self.handle().snapshot();
             if Arc::ptr_eq(&snapshot.model, &model) {
@@ -85,6 +89,7 @@ impl App {
                     sources,
                     snapshot,
                     status,
+                    peers,
                     deliveries,
                     queries,
                     alerts,

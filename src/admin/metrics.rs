@@ -7,6 +7,7 @@ mod alerts;
 mod load;
 mod measured;
 mod outbox;
+mod peers;
 mod ships;
 mod tls;
 
@@ -58,6 +59,7 @@ fn render(look: &World<'_>) -> String {
     outbox::write(look, &mut page);
     alerts::write(look, &mut page);
     ships::write(look, &mut page);
+    peers::write(look, &mut page);
     dns(look, &mut page);
     page.0
 }

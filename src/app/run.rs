@@ -24,6 +24,7 @@ use crate::dataplane::Dataplane;
 use crate::dataplane::dns::serve::DnsServer;
 use crate::files::{self, DiskFiles};
 use crate::model::time::Tick;
+use crate::peer;
 use crate::probe::runner;
 use crate::snapshot::Cell;
 use crate::snapshot::live::CookieKey;
@@ -40,6 +41,7 @@ struct Running {
     dataplane: Dataplane,
     dns: DnsServer,
     admin: JoinHandle<()>,
+    peers: JoinHandle<()>,
     admin_address: SocketAddr,
     stop_admin: watch::Sender<bool>,
     socket: Option<PathBuf>,
@@ -106,7 +108,8 @@ async fn start(options: &RunOptions) -> Result<Running, String> {
     let unix = socket.as_deref().and_then(listen_socket);
     let socket = socket.filter(|_| unix.is_some());
     let admin = admin::serve(reactor.handle.clone(), Some(admin_listener), unix, stopping);
-    Ok(Running { reactor, dataplane, dns, admin, admin_address, stop_admin, socket })
+    let peers = peer::start(reactor.handle.clone());
+    Ok(Running { reactor, dataplane, dns, admin, peers, admin_address, stop_admin, socket })
 }
 
 /// Exactly what `check` does, and its words.
@@ -248,13 +251,15 @@ impl Running {
     /// Lets what is open finish, at most for `limit` or until a second signal comes; then ends everything in the
     /// opposite order of its start.
     async fn stop(self, limit: Duration, stop: &mut StopSignals) {
-        let Running { reactor, dataplane, dns, admin, admin_address: _, stop_admin, socket } = self;
+        let Running { reactor, dataplane, dns, admin, peers, admin_address: _, stop_admin, socket } = self;
         reactor.handle.drain().await;
         tokio::select! {
             () = dataplane.drain(limit) => {}
             name = stop.next() => tracing::warn!("{name}: ending at once"),
         }
         dns.stop(DNS_GRACE).await;
+        // What this box sees is unknown to its peers from here on.
+        peers.abort();
         stop_admin.send_replace(true);
         let _ = admin.await;
         reactor.stop().await;

@@ -14,7 +14,7 @@ macro_rules! pages {
     ($($name:literal),* $(,)?) => { [$(($name, include_str!(concat!("../manual/", $name, ".rs")))),*] };
 }
 
-const PAGES: [(&str, &str); 32] = pages![
+const PAGES: [(&str, &str); 33] = pages![
     "alerts",
     "audit",
     "checks",
@@ -36,6 +36,7 @@ const PAGES: [(&str, &str); 32] = pages![
     "operations",
     "overload",
     "pairs",
+    "peers",
     "persistence",
     "records",
     "rules",

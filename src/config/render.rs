@@ -14,6 +14,7 @@ mod dns;
 mod gtm;
 mod http;
 mod limits;
+mod peer;
 mod rule;
 mod ship;
 pub(super) mod text;
@@ -24,6 +25,7 @@ use std::fmt::Write;
 
 use crate::config::units::{format_duration, format_size};
 use crate::model::condition::Condition;
+use crate::model::peer::SHARED_TABLES;
 use crate::model::scenario::Secret;
 use crate::model::{AccessTo, LogFormat, Model, PasswordHash, Role};
 use text::{Text, Value};
@@ -51,9 +53,31 @@ pub fn render(model: &Model) -> String {
     gtm::scenarios(&mut out, model);
     gtm::datacenters(&mut out, model);
     gtm::pairs(&mut out, model);
+    peer::peers(&mut out, model);
     dns::dns(&mut out, model);
     zone::zones(&mut out, model);
     out.finish()
+}
+
+/// What boxes of a cluster have in common, table by table: the names of [`SHARED_TABLES`], and what they say.
+pub fn shared(model: &Model) -> [(&'static str, String); 9] {
+    let printed = |print: fn(&mut Text, &Model)| {
+        let mut out = Text::default();
+        print(&mut out, model);
+        out.finish()
+    };
+    let prints: [fn(&mut Text, &Model); 9] = [
+        check::checks,
+        gtm::time_windows,
+        gtm::switches,
+        gtm::triggers,
+        gtm::queries,
+        gtm::scenarios,
+        gtm::datacenters,
+        gtm::pairs,
+        zone::zones,
+    ];
+    std::array::from_fn(|at| (SHARED_TABLES[at], printed(prints[at])))
 }
 
 /// The tables that stand once.

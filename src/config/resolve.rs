@@ -25,6 +25,7 @@ mod monitor;
 mod names;
 mod object;
 mod pair;
+mod peer;
 mod persistence;
 pub mod populate;
 mod rule;
@@ -55,6 +56,8 @@ pub(super) struct Context<'d> {
     pub files: &'d dyn Files,
     /// The data centre this box stands in.
     pub site: Option<Name>,
+    /// Sites with a box that this one asks.
+    pub asked: Vec<Name>,
     watched: Watched,
 }
 
@@ -70,7 +73,8 @@ pub fn resolve(report: &mut Report, document: &Table, files: &dyn Files) -> Mode
     let names = Names::collect(report, document);
     let site = document.get("appliance").and_then(Node::table).and_then(|t| t.get("site")).and_then(Node::text);
     let site = site.map(Name::from);
-    let cx = &mut Context { report, document, names, files, site, watched: Watched::default() };
+    let cx = &mut Context { report, document, names, files, site, asked: Vec::new(), watched: Watched::default() };
+    cx.asked = peer::asked_sites(cx);
 
     let appliance = global::appliance(cx);
     let admin = global::admin(cx);
@@ -93,7 +97,9 @@ pub fn resolve(report: &mut Report, document: &Table, files: &dyn Files) -> Mode
     let alerts = alert::all(cx);
     let criteria = criterion::all(cx);
     let datacenters = access::datacenters(cx, lists);
-    let (pairs, generated) = pair::all(cx, &datacenters);
+    let peer_link = peer::link(cx, &appliance);
+    let peers = peer::all(cx, &peer_link, &appliance);
+    let (pairs, generated) = pair::all(cx, &datacenters, &peer_link);
     let scenarios = scenario::all(cx, generated);
     let rules = rule::all(cx, rule::Known { vservers: &vservers, services: &services.services, criteria: &criteria });
     vserver::targets(&mut vservers, &rules);
@@ -132,6 +138,8 @@ pub fn resolve(report: &mut Report, document: &Table, files: &dyn Files) -> Mode
         scenario_order,
         datacenters,
         pairs,
+        peer_link,
+        peers,
         dns,
         zones,
         watched,

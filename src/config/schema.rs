@@ -11,6 +11,7 @@ mod gtm;
 mod http;
 mod limits;
 mod monitor;
+mod peer;
 mod rule;
 mod ship;
 mod tls;
@@ -149,6 +150,8 @@ pub static ROOT: Schema = schema(&[
     key("scenario", Kind::Map(&Kind::Table(&gtm::SCENARIO))),
     key("datacenter", Kind::Map(&Kind::Table(&gtm::DATACENTER))),
     key("datacenter_pair", Kind::Map(&Kind::Table(&gtm::DATACENTER_PAIR))),
+    key("peer_link", Kind::Table(&peer::PEER_LINK)),
+    key("peer", Kind::Map(&Kind::Table(&peer::PEER))),
     key("dns", Kind::Table(&gtm::DNS)),
     key("zone", Kind::Map(&Kind::Table(&gtm::ZONE))),
 ]);

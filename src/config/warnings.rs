@@ -1,6 +1,7 @@
 //! What loads and is probably not meant: each of these was the cause of an outage somewhere. Warnings never stop a load.
 
 mod adc;
+mod datacenter;
 
 use std::collections::{HashMap, HashSet};
 
@@ -24,7 +25,9 @@ pub fn all(report: &mut Report, document: &Table, model: &Model) {
     monitors(cx);
     vservers(cx);
     scenarios(cx);
-    datacenters(cx);
+    datacenter::pairs(cx);
+    datacenter::peers(cx);
+    datacenter::anchors(cx);
     records(cx);
     unused(cx);
     adc::unused(cx);
@@ -199,7 +202,7 @@ fn scenarios(cx: &mut Warnings<'_>) {
                 cx.warn_scenario(id, &what);
             }
         }
-        unknown_signals(cx, id);
+        datacenter::unknown_signals(cx, id);
     }
 }
 
@@ -221,62 +224,6 @@ fn blind(group: &Group, own_site: impl Fn(&Subject) -> bool) -> bool {
             }
     };
     group.terms.iter().any(|term| term.negated && health(term)) && !group.terms.iter().any(sees)
-}
-
-/// A signal of this box without its list is unknown for ever, and so is what another site sees: nothing tells it here.
-fn unknown_signals(cx: &mut Warnings<'_>, id: ScenarioId) {
-    let model = cx.model;
-    let scenario = model.scenario(id);
-    if scenario.pair.is_some() {
-        return;
-    }
-    let mut seen = HashSet::new();
-    for term in scenario.directions.iter().flat_map(|rules| rules.when.terms()) {
-        let Subject::Datacenter { datacenter, signal, observer } = &term.subject else { continue };
-        if let Some(observer) = observer {
-            let what = format!("`{}` is never known: this build has no link to `{observer}`", term.text);
-            cx.warn_scenario(id, &what);
-            continue;
-        }
-        let site = &model.datacenters[datacenter.index()];
-        let missing = match signal {
-            Signal::Wan => site.wan.is_none(),
-            Signal::Lan => site.lan.is_none(),
-            Signal::Access => site.wan.is_none() && site.lan.is_none(),
-            Signal::Internet => site.internet.is_none(),
-            Signal::Maintenance => false,
-        };
-        if missing && seen.insert((datacenter, signal)) {
-            let what = format!(
-                "`dc:{0}.{1}` is never known: the data centre `{0}` has no such list",
-                site.name,
-                signal.word()
-            );
-            cx.warn_scenario(id, &what);
-        }
-    }
-}
-
-fn datacenters(cx: &mut Warnings<'_>) {
-    let model = cx.model;
-    for pair in &model.pairs {
-        let witness = pair.witness.as_deref().filter(|witness| model.appliance.site.as_deref() != Some(witness));
-        if let Some(witness) = witness {
-            let what = format!(
-                "this build has no link to `{witness}`, so what it sees is never known; except for maintenance the pair \
-                 stays where it is until somebody moves it"
-            );
-            cx.warn("datacenter_pair", &pair.name, Some("witness"), &what);
-        }
-    }
-    let paired: HashSet<usize> = model.pairs.iter().flat_map(|p| [p.active.index(), p.backup.index()]).collect();
-    let alone: Vec<&str> =
-        (0..model.datacenters.len()).filter(|i| !paired.contains(i)).map(|i| &*model.datacenters[i].name).collect();
-    if let [first, .., last] = alone[..] {
-        let what =
-            format!("no `datacenter_pair` names `{first}` and `{last}`; nothing moves traffic between them by itself");
-        cx.warn("datacenter", first, None, &what);
-    }
 }
 
 fn records(cx: &mut Warnings<'_>) {

@@ -302,7 +302,7 @@ fn force(model: &Model, object: &ObjectRef, up: Option<bool>) -> Result<AdminInt
         Kind::Service => {
             Ok(AdminIntent::ForceService { service: model.service_id(&object.name).ok_or_else(unknown)?, up })
         }
-        Kind::Server | Kind::ServiceGroup | Kind::Vserver | Kind::Scenario | Kind::Switch => {
+        Kind::Server | Kind::ServiceGroup | Kind::Vserver | Kind::Scenario | Kind::Switch | Kind::Peer | Kind::Pair => {
             Err(Refusal::Invalid(format!("a {} cannot be forced: force a check or a service", object.kind.word())))
         }
     }
@@ -316,7 +316,7 @@ fn target(model: &Model, object: &ObjectRef) -> Result<AdminTarget, Refusal> {
         Kind::Server => model.server_id(name).map(AdminTarget::Server),
         Kind::Vserver => model.vserver_id(name).map(AdminTarget::Vserver),
         Kind::Check => model.check_id(name).map(AdminTarget::Check),
-        Kind::Scenario | Kind::Switch => {
+        Kind::Scenario | Kind::Switch | Kind::Peer | Kind::Pair => {
             return Err(Refusal::Invalid(format!("a {} cannot be enabled or disabled", object.kind.word())));
         }
     };

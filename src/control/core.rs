@@ -27,6 +27,7 @@ mod left;
 mod log;
 mod names;
 mod outbox;
+mod peers;
 mod probing;
 mod publish;
 mod saving;
@@ -50,6 +51,7 @@ use crate::machine::alert::Alerts;
 use crate::machine::members::Members;
 use crate::machine::names::Names;
 use crate::machine::outbox::Outbox;
+use crate::machine::peers::Peers;
 use crate::machine::{Effect, Engine, Input as Step};
 use crate::model::Model;
 use crate::model::check::{Check, Probe};
@@ -98,6 +100,7 @@ pub struct Core {
     names: Names,
     members: Members,
     name_servers: Vec<SocketAddr>,
+    peers: Peers,
 
     config: ConfigStatus,
     sources: Vec<Source>,
@@ -169,6 +172,7 @@ impl Core {
             names: Names::default(),
             members: Members::default(),
             name_servers: Vec::new(),
+            peers: Peers::default(),
             config: ConfigStatus {
                 hash: loaded.hash.to_string(),
                 saved_hash: loaded.hash.to_string(),
@@ -253,6 +257,7 @@ impl Core {
     /// Ends a turn. To be called after every batch of inputs.
     pub fn settle(&mut self, now: Now) {
         self.look_at_names(now);
+        self.look_at_peers(now);
         self.decide_readiness(now);
         self.look_at_alerts(now);
         self.look_at_outbox(now);
@@ -276,7 +281,7 @@ impl Core {
         let mut at = now + SECOND;
         let engine = self.engine.wake_at();
         let ready = (!self.settled).then_some(self.started + STARTUP_WAIT);
-        let names = [self.names.wake_at(), self.members.wake_at()];
+        let names = [self.names.wake_at(), self.members.wake_at(), self.peers.wake_at()];
         let others = [
             engine,
             ready,
@@ -304,6 +309,7 @@ impl Core {
             sources: &self.sources,
             snapshot: &snapshot,
             status: &self.status,
+            peers: self.peers.book(),
             deliveries: self.outbox.book(),
             queries: &self.queries,
             alerts: self.alerts.book(),
@@ -314,6 +320,9 @@ impl Core {
         match request {
             Request::Command { actor, command, answer } => self.command(now, actor, command, answer),
             Request::Read(read) => self.reads.push(read),
+            Request::Peer(news) => self.peer_news(now, news),
+            Request::PeerRefused => self.peer_refused(),
+            Request::PeerListens(at) => self.peer_listens(at),
             Request::Drain => {
                 self.status.draining = true;
             }

@@ -3,6 +3,7 @@
 
 mod gtm;
 mod together;
+mod peers;
 
 use std::collections::BTreeMap;
 
@@ -43,6 +44,7 @@ impl World<'_> {
         gtm::scenarios(self, &mut facts);
         gtm::pairs(self, &mut facts);
         gtm::rrsets(self, &mut facts);
+        peers::peers(self, &mut facts);
         dead_letters(self, &mut facts);
         certificates(self, ends, &mut facts);
         overrides(self, &mut facts);

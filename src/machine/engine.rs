@@ -14,7 +14,7 @@ mod timers;
 mod together;
 mod turning;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ use super::board::{Board, RowId, TermRows};
 use super::check::CheckMachine;
 use super::scenario::ScenarioMachine;
 use super::service::ServiceMachine;
-use super::{Effect, Input};
+use super::{Effect, Input, PeerRows};
 use crate::model::Model;
 use crate::model::condition::Signal;
 use crate::model::id::{CheckId, DatacenterId, Name, ScenarioId, ServiceId, VserverId, WatchedId};
@@ -42,6 +42,8 @@ pub struct Engine {
     vservers: Vec<VserverRun>,
     scenarios: Vec<ScenarioRun>,
     watched: Vec<WatchedRun>,
+    /// What peers see, by the name of the peer; those that are not heard are not there.
+    heard: BTreeMap<Name, PeerRows>,
     /// Rows by data centre.
     signal_rows: Vec<Vec<RowId>>,
     window_rows: Vec<Option<RowId>>,

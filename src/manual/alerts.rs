@@ -43,12 +43,15 @@
 //! | `scenario.stuck` | both modes are `on` |
 //! | `scenario.ready-to-return` | the deactivation condition is true, and its mode `off` leaves it to a person |
 //! | `oscillation` | too many automatic commits: the scenario is held in its state |
-//! | `disputed` | of a data-centre pair: the access of the active site fails from here although this site's Internet is well, and yet the active site is heard (by its `internet` list where it has one, else by its other access list). Not during its maintenance |
+//! | `disputed` | of a data-centre pair: the access of the active site fails from here although this site's Internet is well, and yet the active site is well by its own word, told over the peer link. Without that link: and yet it is heard (by its `internet` list where it has one, else by its other access list). Not during its maintenance |
 //! | `serve-all` | every record of a steered RRset is left out, and `on_empty` says what is answered, whichever value it has |
 //! | `dead-letter` | deliveries of the trigger were given up, until they are replayed and delivered, or discarded |
 //! | `certificate` | the certificate ends within 14 days, or within the time after `<` |
 //! | `override` | what a person set (a disable, a force, a mode, a switch, a split) is in force |
 //! | `unsaved` | the running configuration is not the saved one |
+//! | `peer.unknown` | another box has not been heard for three intervals ([`peers`](super::peers)) |
+//! | `peer.config-differs` | its configuration has been another one for a minute, in what boxes have in common |
+//! | `peer.clock` | its clock is off by more than two seconds |
 //! | `clock.unsynced` | the kernel says that its clock is not synchronised |
 //! | `not_durable` | what is published may not survive a power loss |
 //! | `journal.unshipped` | a destination of the journal ([`audit`](super::audit)) is not reached |

@@ -132,3 +132,17 @@
 //! | ids of alerts | microseconds since 1970, or the next free number: nothing need be on disk for them to be new |
 //! | `not_durable` | told at once, since waiting for the disk would keep it until it is over |
 //! | an alert whose definition a reload takes away | resolved, and whoever was told of its beginning is told |
+//!
+//! ## Boxes that hear each other
+//!
+//! | question | what happens here |
+//! |---|---|
+//! | what NAME of `[peer.NAME]` is | the other box's `appliance.name`; its certificate must name it (subjectAltName), whatever the host in `url` |
+//! | which configuration must be the same | the tables that decide answers, each compared by a hash of its own; a box's addresses and services never are |
+//! | a pair of the same name with other sites there | the box is refused, as one of another cluster is; pairs that only one of them has are a difference of configurations |
+//! | whose eyes a pair sees with | B's, where its box is heard; else this box's own. `A.internet`, `B.wan@A`, `B.lan@A` are A's own word |
+//! | A's word that comes back while B is cut off | must hold for `loss_hold` before B hands traffic back: it may come a moment before B's own Internet does |
+//! | `loss_hold` where signals are told | allows for three intervals of silence beside the slowest detection |
+//! | a dispute | is told once it has held for `loss_hold` while the backup's own Internet is fine |
+//! | an `internet` list of another site | that site's own box probes it; here it only says what `dc:NAME.internet` without `@` is |
+//! | maintenance | the switch of this box; another one at the peer is shown as a difference, and decides nothing here |

@@ -45,7 +45,7 @@
 //! |---|---|
 //! | SQL of type ORACLE in a build without `--features oracle` | accepted; queries *cannot tell*, attempts of triggers fail, checks are void, and all of them say so ([`sql`](super::sql)) |
 //! | checks by a command line (`type = "USER"` runs a script); calendars of time windows (`cron`, `ics`) | refused at load |
-//! | the peer link between sites | `peer` and `peers` are refused at load; what another site would report is unknown |
+//! | one scenario state over several boxes | each box decides for itself, by the evidence that they tell each other; where they have decided apart, `show peers NAME` lists it |
 //!
 //! ## Management
 //!

@@ -36,6 +36,80 @@
 //! must last; by default the slowest detection among the signals used and one second more, so that signals that change
 //! together are judged together.
 //!
-//! This build has no peer link: what the other site sees of itself and of us is unknown, and its own view of the
-//! Internet is taken to be its WAN as seen from here. So a WAN that cannot be reached from here moves traffic to the
-//! backup even where the site itself is well, and without a witness a partition makes both sites answer for themselves.
+//! ## Who sees what
+//!
+//! A is the active site, B the backup. Where the two sites' boxes hear each other ([`peers`](super::peers)), the box at B
+//! also reads A's own word (`dc:dc-a.internet@dc-a`) and what A sees of B (`dc:dc-b.wan@dc-a`); the box at A reads B's
+//! signals with B's eyes (`dc:dc-a.wan@dc-b`), so that both decide by the same evidence. A `witness` is a box at a third
+//! site: A has left only where the witness cannot see it either.
+//!
+//! | situation | B.internet | A.wan | A.lan | A.internet | traffic was on A | traffic was on B |
+//! |---|---|---|---|---|---|---|
+//! | all good | T | T | T | T | A | A |
+//! | replication link down | T | T | F | T | A | B |
+//! | A lost its WAN and says so | T | F | T | F | B | B |
+//! | disputed: B cannot see A's WAN, A says it is fine | T | F | T | T | A | B |
+//! | A dark to B | T | F | F | U | B | B |
+//! | B lost the Internet, sees A | F | T | T | T | A | A |
+//! | B lost Internet and LAN, WAN path fine | F | T | F | T | A | A |
+//! | B lost Internet and WAN path, LAN fine | F | F | T | T | A | A |
+//! | B isolated | F | F | F | U | A | B, nothing else is left |
+//! | A dark, witness sees A | T | F | F | U | A | B |
+//! | A dark, witness blind too | T | F | F | U | B | B |
+//! | A in maintenance | T | T | T | T | B | B |
+//! | B in maintenance | T | T | T | T | A | A |
+//! | A dark while B in maintenance | T | F | F | U | A, with an alarm | B, with an alarm |
+//!
+//! A dead replication link never moves traffic, a dispute moves nothing and is told (`disputed` in `/status`, in
+//! `/datacenter-pairs`, in the journal), and an isolated site never takes over. `show pairs main` says which row it is.
+//!
+//! Without a peer link to A its own word is not heard: its view of the Internet is then what the witness sees of its WAN,
+//! or its WAN as seen from here. So a WAN that only this box cannot reach moves traffic to the backup, and without a
+//! witness a partition makes both sites answer for themselves; a warning says so at load.
+//!
+//! Maintenance is a switch of each box: set `dc-a.maintenance` on both; `show peers` tells where it is not the same.
+//!
+//! ## Three sites and more
+//!
+//! A chain A, B, C is three pairs, the last of which comes `after` the one of the same backup: C takes over from A only
+//! while B is out as well, and hands back as soon as one of them is there. C's own eyes take A out of the answers, since
+//! B's may be closed.
+//!
+//! ```toml
+//! [datacenter.dc-a]
+//! wan = { targets = ["tcp:192.0.2.1:443"] }
+//! lan = { targets = ["tcp:10.1.0.1:443"] }
+//!
+//! [datacenter.dc-b]
+//! wan      = { targets = ["tcp:198.51.100.10:443"] }
+//! lan      = { targets = ["tcp:10.2.0.1:443"] }
+//! internet = { targets = ["ping:198.51.100.1", "ping:198.51.100.2", "ping:198.51.100.3"], quorum = 2 }
+//!
+//! [datacenter.dc-c]
+//! internet = { targets = ["ping:203.0.113.1", "ping:203.0.113.2", "ping:203.0.113.3"], quorum = 2 }
+//!
+//! [datacenter_pair.main]
+//! active = "dc-a"
+//! backup = "dc-b"
+//!
+//! [datacenter_pair.second]
+//! active = "dc-b"
+//! backup = "dc-c"
+//!
+//! [datacenter_pair.last]
+//! active = "dc-a"
+//! backup = "dc-c"
+//! after  = ["second"]
+//!
+//! [zone."example.test"]
+//! soa = { mname = "ns1.example.test.", rname = "hostmaster.example.test." }
+//! static = "@ NS ns1.example.test."
+//!
+//! [zone."example.test".rrset."www A"]
+//! on_empty = "other_set"
+//! records = [
+//!   { data = "192.0.2.10", cond = "last/from-active" },
+//!   { data = "198.51.100.10", drCond = "main/to-backup", cond = "second/from-active" },
+//!   { data = "203.0.113.80", drCond = "last/to-backup", cond = "last/from-backup" },
+//! ]
+//! ```

@@ -30,7 +30,7 @@
 //! | `vs:NAME.primary` `.admin` `.fault` `.health>=N` | served by own services; out or draining by an administrator; down by fault; share of weights UP |
 //! | `svc:NAME` `svc:NAME.serving` `svc:NAME.fault` | UP; UP or TROFS; DOWN or TROFS_DOWN. A member of a group is `svc:GROUP/MEMBER` |
 //! | `sc:NAME` | another scenario is active |
-//! | `dc:NAME.wan` `.lan` `.access` `.internet` `.maintenance` | signals of a data centre; `@SITE` asks another observer |
+//! | `dc:NAME.wan` `.lan` `.access` `.internet` `.maintenance` | signals of a data centre; `@SITE`: as a box there tells it ([`peers`](super::peers)), unknown while it is not heard |
 //! | `tw:NAME`, `sw:NAME` | inside a time window; a switch is set |
 //!
 //! Qualifiers stand in braces, at most one measure and then at most one `for`:

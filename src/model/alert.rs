@@ -68,6 +68,12 @@ pub enum AlertKind {
     Override,
     /// The running configuration is not the saved one.
     Unsaved,
+    /// Another box is not heard, so what it sees is unknown.
+    PeerUnknown,
+    /// Its configuration has been another one for a minute, in what boxes have in common.
+    PeerConfigDiffers,
+    /// Its clock is off by more than two seconds.
+    PeerClock,
     /// The kernel says that the clock is not synchronised.
     ClockUnsynced,
     /// What is published may not survive a power loss.
@@ -168,7 +174,7 @@ impl Alert {
 // === impl AlertKind ===
 
 impl AlertKind {
-    pub const ALL: [AlertKind; 17] = [
+    pub const ALL: [AlertKind; 21] = [
         AlertKind::ServiceDown,
         AlertKind::VserverDown,
         AlertKind::VserverOnBackup,
@@ -183,6 +189,9 @@ impl AlertKind {
         AlertKind::Certificate,
         AlertKind::Override,
         AlertKind::Unsaved,
+        AlertKind::PeerUnknown,
+        AlertKind::PeerConfigDiffers,
+        AlertKind::PeerClock,
         AlertKind::ClockUnsynced,
         AlertKind::NotDurable,
         AlertKind::JournalUnshipped,
@@ -205,6 +214,9 @@ impl AlertKind {
             AlertKind::Certificate => "certificate",
             AlertKind::Override => "override",
             AlertKind::Unsaved => "unsaved",
+            AlertKind::PeerUnknown => "peer.unknown",
+            AlertKind::PeerConfigDiffers => "peer.config-differs",
+            AlertKind::PeerClock => "peer.clock",
             AlertKind::ClockUnsynced => "clock.unsynced",
             AlertKind::NotDurable => "not_durable",
             AlertKind::JournalUnshipped => "journal.unshipped",

@@ -56,8 +56,8 @@ pub enum Subject {
     Service(ServiceId, ServiceFacet),
     /// Another scenario is active. No cycles.
     Scenario(ScenarioId),
-    /// A data-centre signal. `observer` names another site (`@SITE`); `None` is this box. Without a peer link another
-    /// observer's view is unknown.
+    /// A data-centre signal. `observer` names another site (`@SITE`), which tells over the peer link what it sees;
+    /// unknown while it is not heard. `None` is this box.
     Datacenter {
         datacenter: DatacenterId,
         signal: Signal,

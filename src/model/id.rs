@@ -74,6 +74,10 @@ pub enum Kind {
     Vserver,
     Scenario,
     Switch,
+    /// Another box.
+    Peer,
+    /// A pair of data centres.
+    Pair,
 }
 
 /// An object by kind and name: what saved state, journal and events refer to.
@@ -86,8 +90,17 @@ pub struct ObjectRef {
 // === impl Kind ===
 
 impl Kind {
-    pub const ALL: [Kind; 7] =
-        [Kind::Check, Kind::Server, Kind::Service, Kind::ServiceGroup, Kind::Vserver, Kind::Scenario, Kind::Switch];
+    pub const ALL: [Kind; 9] = [
+        Kind::Check,
+        Kind::Server,
+        Kind::Service,
+        Kind::ServiceGroup,
+        Kind::Vserver,
+        Kind::Scenario,
+        Kind::Switch,
+        Kind::Peer,
+        Kind::Pair,
+    ];
 
     /// The word used in journal, events and saved state; [`Kind::parse`] reads it back.
     pub fn word(self) -> &'static str {
@@ -99,6 +112,8 @@ impl Kind {
             Kind::Vserver => "vserver",
             Kind::Scenario => "scenario",
             Kind::Switch => "switch",
+            Kind::Peer => "peer",
+            Kind::Pair => "datacenter_pair",
         }
     }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::check::{HttpExpect, Target};
 use super::condition::Condition;
-use super::id::{DatacenterId, Name, QueryId, TriggerId};
+use super::id::{DatacenterId, Name, QueryId, TriggerId, WatchedId};
 use super::syslog::Syslog;
 
 /// A named state machine with two independent directions.
@@ -235,6 +235,12 @@ pub struct Pair {
     /// Which signal says that a site can be reached: `wan` (default) or `lan`.
     pub access: super::condition::Signal,
     pub witness: Option<Name>,
+    /// Pairs with the same backup whose active sites come before it in a chain: it takes over only while they are out,
+    /// too.
+    pub after: Vec<Name>,
+    /// True together: the active site cannot be reached from the backup, and says itself that it is well. Empty
+    /// without its word.
+    pub disputed: Vec<WatchedId>,
     /// The scenario that stands at each place: generated (`PAIR/from-active` …) or one of the operator's own.
     pub scenarios: [PairScenario; 4],
 }

@@ -32,6 +32,7 @@ pub struct StateView {
     pub time_windows: Vec<Truth>,
     /// By data centre, in the order of `Signal::ALL`.
     pub signals: Vec<[Truth; 5]>,
+    pub pairs: Vec<PairView>,
     /// The terms that rules and DNS records read.
     pub watched: Vec<Truth>,
     /// What people did, durable.
@@ -166,6 +167,15 @@ pub struct VserverView {
     pub held_down: bool,
     /// The split as a person has set it: percent by `Vserver::groups`. `None`: as the configuration has it.
     pub split: Option<Arc<[u8]>>,
+}
+
+/// A pair of data centres.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PairView {
+    /// This box cannot reach the active site, which says that it is well: nothing moves.
+    pub disputed: bool,
+    /// Since it is, or is not.
+    pub since: Now,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

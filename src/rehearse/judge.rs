@@ -39,9 +39,13 @@ pub fn judge(world: &World, expectation: &Expectation) -> Result<(), String> {
             };
             equal(word(view.checks[id.index()].state), word(*state))
         }
-        Expectation::Signal { datacenter, signal, value } => {
+        Expectation::Signal { datacenter, signal, observer, value } => {
             let id = model.datacenter_id(datacenter).ok_or_else(|| gone("data centre", datacenter))?;
-            equal(view.signals[id.index()][*signal as usize].word(), value.word())
+            let seen = match observer {
+                Some(site) => world.engine().seen_from(site, id, *signal),
+                None => view.signals[id.index()][*signal as usize],
+            };
+            equal(seen.word(), value.word())
         }
         Expectation::TimeWindow { name, value } => {
             let id = model.time_window_id(name).ok_or_else(|| gone("time window", name))?;

@@ -25,6 +25,8 @@
 //! | `force check\|service NAME up\|down\|none` | |
 //! | … `reason TEXT`, `expires 10m` | behind any act of a person |
 //! | `dns NAME = 192.0.2.1 192.0.2.2` | what DNS answers about the name of a server from now on; SRV records as `"PRIORITY WEIGHT ADDRESS:PORT"` |
+//! | `peer SITE says dc:NAME.wan false` | what a box of another site sees, told over the peer link; also `true`, `unknown` |
+//! | `peer SITE silent`, `peer SITE speaks` | it has not been heard for three intervals, or is heard again; at the start all is well there |
 //! | `dns NAME fails` | it does not answer any more |
 //! | `guard SCENARIO pass\|refuse\|cannot-tell` | what queries and approvals say from now on; `pass` until then |
 //! | `restart [down 5s]` | killed, and started from what was saved |
@@ -40,7 +42,7 @@
 //! | `expect svc:NAME UP` | `DOWN`, `OFS`, `TROFS`, `TROFS_DOWN`, `UNKNOWN` |
 //! | `expect vs:NAME UP` | `DOWN`, `OFS`; `effective UP`; `new clients own`, `new clients VSERVER`, `new clients refused`; `health 50` |
 //! | `expect check NAME up` | `down`, `unknown` |
-//! | `expect dc:NAME.wan true`, `expect tw:NAME true`, `expect sw:NAME on` | also `false`, `unknown` |
+//! | `expect dc:NAME.wan true`, `expect dc:NAME.wan@SITE true`, `expect tw:NAME true`, `expect sw:NAME on` | also `false`, `unknown` |
 //! | `expect www A = 192.0.2.1 192.0.2.2` | the answer, in any order; the name relative to the only zone, or with a final dot; `from 10.1.2.3` before `=` |
 //! | `expect www A is NODATA` | `NXDOMAIN`, `SERVFAIL`, `REFUSED` |
 //! | `expect trigger NAME once` | `twice`, `3 times`, `never`: how often it went off since the start; `suppressed once`: held back by its gate |
@@ -57,7 +59,7 @@ mod parse;
 use std::net::IpAddr;
 use std::time::Duration;
 
-use crate::model::condition::Truth;
+use crate::model::condition::{Signal, Truth};
 use crate::model::event::GuardVerdict;
 use crate::model::id::{Kind, Name};
 use crate::model::lookup::Found;
@@ -130,6 +132,17 @@ pub enum Action {
         name: Name,
         answer: Option<Vec<Found>>,
     },
+    /// What a box of another site sees.
+    PeerSays {
+        site: Name,
+        datacenter: Name,
+        signal: Signal,
+        value: Truth,
+    },
+    PeerSilent {
+        site: Name,
+        silent: bool,
+    },
     Restart {
         down: Duration,
     },
@@ -180,16 +193,51 @@ pub enum Span {
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expectation {
-    Scenario { name: Name, facts: Vec<(bool, ScenarioFact)> },
-    Service { name: Name, state: ServiceState },
-    Vserver { name: Name, facts: Vec<VserverFact> },
-    Check { name: Name, state: Truth },
-    Signal { datacenter: Name, signal: crate::model::condition::Signal, value: Truth },
-    TimeWindow { name: Name, value: Truth },
-    Switch { name: Name, value: bool },
-    Dns { name: String, rtype: RecordType, client: IpAddr, answer: Answer },
-    Trigger { name: Name, suppressed: bool, times: u32 },
-    Journal { text: String },
+    Scenario {
+        name: Name,
+        facts: Vec<(bool, ScenarioFact)>,
+    },
+    Service {
+        name: Name,
+        state: ServiceState,
+    },
+    Vserver {
+        name: Name,
+        facts: Vec<VserverFact>,
+    },
+    Check {
+        name: Name,
+        state: Truth,
+    },
+    /// `observer`: as another site tells it.
+    Signal {
+        datacenter: Name,
+        signal: Signal,
+        observer: Option<Name>,
+        value: Truth,
+    },
+    TimeWindow {
+        name: Name,
+        value: Truth,
+    },
+    Switch {
+        name: Name,
+        value: bool,
+    },
+    Dns {
+        name: String,
+        rtype: RecordType,
+        client: IpAddr,
+        answer: Answer,
+    },
+    Trigger {
+        name: Name,
+        suppressed: bool,
+        times: u32,
+    },
+    Journal {
+        text: String,
+    },
 }
 
 /// The flag beside it: `not`.

@@ -129,6 +129,10 @@ impl Walk {
             }
             Action::Act { act, reason, expires } => world.act(act, reason.as_ref(), *expires)?,
             Action::Dns { name, answer } => world.answer_dns(name, answer.as_deref())?,
+            Action::PeerSays { site, datacenter, signal, value } => {
+                world.peer_says(site, datacenter, *signal, *value)?;
+            }
+            Action::PeerSilent { site, silent } => world.peer_silent(site, *silent)?,
             Action::Guard { scenario, verdict } => world.set_guard(scenario, *verdict),
             Action::Restart { down } => world.restart(*down),
             Action::Reload { file } => world.reload(&reloads(file)?),

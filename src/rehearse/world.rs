@@ -8,6 +8,7 @@
 mod acts;
 mod answers;
 mod names;
+mod peers;
 mod samples;
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
@@ -76,6 +77,8 @@ pub struct World {
     /// By the name of the scenario; others pass.
     guards: HashMap<Name, GuardVerdict>,
     told_of_guards: BTreeSet<Name>,
+    /// By site; others say that all is well.
+    speakers: HashMap<Name, peers::Speaker>,
     /// Open transactions by the name of the service; others have none.
     active: HashMap<Name, u32>,
     /// When this process started.
@@ -109,6 +112,7 @@ impl World {
             due_of: Vec::new(),
             guards: HashMap::new(),
             told_of_guards: BTreeSet::new(),
+            speakers: HashMap::new(),
             active: HashMap::new(),
             started: now.tick,
             ready: false,

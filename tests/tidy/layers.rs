@@ -34,6 +34,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
     ("admin", FRONT_END),
     ("cli", FRONT_END_AND_DTO),
+    ("peer", &["model", "snapshot", "control::Handle", "control::World", "control::peers"]),
     ("manual", &[]),
 ];
 

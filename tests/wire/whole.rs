@@ -28,6 +28,10 @@ mod monitors;
 mod operating;
 #[path = "whole/outbox.rs"]
 mod outbox;
+#[path = "whole/peers.rs"]
+mod peers;
+#[path = "whole/peers_refused.rs"]
+mod peers_refused;
 #[path = "whole/sql.rs"]
 mod sql;
 #[path = "whole/steady.rs"]

@@ -2,7 +2,8 @@
 
 mod problems;
 
-use super::{AlertDto, DrainDto, NoteDto, text};
+use super::peer::peer_listen;
+use super::{AlertDto, DrainDto, NoteDto, PeerLineDto, text};
 use crate::control::{JournalEntry, World};
 use crate::model::balancing::shares_text;
 use crate::model::id::{Kind, ServiceId};
@@ -34,6 +35,10 @@ dto! {
         /// Alerts that stand, oldest first.
         pub alerts: Vec<AlertDto>,
         pub clock: ClockDto,
+        /// Other boxes.
+        pub peers: Vec<PeerLineDto>,
+        /// Where peers can ask this box; null: nowhere.
+        pub peer_listen: Option<String>,
         /// Why what is published may not survive a power loss; null where it does.
         pub not_durable: Option<String>,
         /// Probe samples dropped because they were taken too late, since start.
@@ -146,6 +151,8 @@ impl StatusDto {
                 .collect(),
             problems: ProblemDto::all(world),
             alerts: world.alerts.raised.values().map(|alert| AlertDto::of(alert, world.deliveries)).collect(),
+            peers: PeerLineDto::all(world),
+            peer_listen: peer_listen(world),
             clock: ClockDto { now: world.now.wall.to_string(), synced: world.status.clock_synced },
             not_durable: world.status.not_durable.clone(),
             late_samples_total: world.status.late_samples_total,

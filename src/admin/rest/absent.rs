@@ -6,7 +6,7 @@ use super::super::route::Route;
 
 const BY_OBJECT: &str = "configuration object by object; PUT /api/v1/config replaces the whole";
 
-const COLLECTIONS: [&str; 13] = [
+const COLLECTIONS: [&str; 15] = [
     "vservers",
     "services",
     "service-groups",
@@ -16,6 +16,8 @@ const COLLECTIONS: [&str; 13] = [
     "checks",
     "scenarios",
     "datacenters",
+    "datacenter-pairs",
+    "peers",
     "zones",
     "triggers",
     "queries",
@@ -32,7 +34,6 @@ pub(crate) fn routes() -> Vec<Route> {
     }
     for (method, path, what) in [
         (Method::GET, "/api/v1/history", "history of metrics"),
-        (Method::GET, "/api/v1/datacenter-pairs", "the list of data-centre pairs; their scenarios are in /scenarios"),
         (Method::POST, "/api/v1/login", "sessions; use HTTP Basic"),
         (Method::POST, "/api/v1/logout", "sessions; use HTTP Basic"),
         (Method::GET, "/", "the dashboard; the API is at /api/v1/openapi.json"),

@@ -10,8 +10,8 @@ use serde::Serialize;
 use super::super::App;
 use super::super::body::{Field, FieldKind, Params, field};
 use super::super::dto::{
-    CertificateDto, CheckDto, CheckHistoryDto, DatacenterDto, Items, LbMonitorDto, QueryDto, RuleDto, ScenarioDto,
-    Schema, ServerDto, ServiceDto, ServiceGroupDto, StatusDto, SwitchDto, TriggerDto, VserverDto, ZoneDto,
+    CertificateDto, CheckDto, CheckHistoryDto, DatacenterDto, Items, LbMonitorDto, PairDto, PeerDto, QueryDto, RuleDto,
+    ScenarioDto, Schema, ServerDto, ServiceDto, ServiceGroupDto, StatusDto, SwitchDto, TriggerDto, VserverDto, ZoneDto,
 };
 use super::super::problem::Problem;
 use super::super::route::{Route, Segments};
@@ -108,6 +108,18 @@ pub(crate) fn routes() -> Vec<Route> {
         noun: "data centre",
         names: names!(datacenters),
         show: |world, range| range.map(|at| DatacenterDto::of(world, DatacenterId::from_index(at))).collect(),
+    }));
+    routes.extend(collection(Collection {
+        path: "datacenter-pairs",
+        noun: "data-centre pair",
+        names: names!(pairs),
+        show: |world, range| range.map(|at| PairDto::of(world, at)).collect(),
+    }));
+    routes.extend(collection(Collection {
+        path: "peers",
+        noun: "peer",
+        names: names!(peers),
+        show: |world, range| range.map(|at| PeerDto::of(world, &world.model.peers[at])).collect(),
     }));
     routes.extend(collection(Collection {
         path: "zones",

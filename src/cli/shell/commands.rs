@@ -5,6 +5,7 @@ mod build;
 mod explain;
 mod outbox;
 mod request;
+mod views;
 
 use super::grammar::Arguments;
 use build::{
@@ -12,6 +13,8 @@ use build::{
     set_scenario, set_split, set_switch, shown,
 };
 use explain::{explain_dns, explain_request, explain_service};
+
+use views::{show, stat};
 
 pub(super) use request::{Explained, Request, View};
 
@@ -53,6 +56,8 @@ pub(super) const COMMANDS: &[Command] = &[
     show(&["show", "check"], "show check [<name>]", View::Check),
     show(&["show", "switch"], "show switch [<name>]", View::Switch),
     show(&["show", "datacenter"], "show datacenter [<name>]", View::Datacenter),
+    show(&["show", "pairs"], "show pairs [<name>]", View::Pair),
+    show(&["show", "peers"], "show peers [<name>]", View::Peer),
     show(&["show", "zone"], "show zone [<name>]", View::Zone),
     show(&["show", "rule"], "show rule [<name>]", View::Rule),
     show(&["show", "ssl", "certKey"], "show ssl certKey [<name>]", View::Certificate),
@@ -295,43 +300,6 @@ pub(super) const COMMANDS: &[Command] = &[
     absent(&["set", "serviceGroup"]),
     absent(&["set", "ns"]),
 ];
-
-const fn show(words: &'static [&'static str], usage: &'static str, view: View) -> Command {
-    let build: fn(&Arguments) -> Result<Request, String> = match view {
-        View::Service => |a| Ok(shown(View::Service, a, false)),
-        View::Group => |a| Ok(shown(View::Group, a, false)),
-        View::Server => |a| Ok(shown(View::Server, a, false)),
-        View::Vserver => |a| Ok(shown(View::Vserver, a, false)),
-        View::LbVserver => |a| Ok(shown(View::LbVserver, a, false)),
-        View::CsVserver => |a| Ok(shown(View::CsVserver, a, false)),
-        View::Scenario => |a| Ok(shown(View::Scenario, a, false)),
-        View::Check => |a| Ok(shown(View::Check, a, false)),
-        View::Monitor => |a| Ok(shown(View::Monitor, a, false)),
-        View::Switch => |a| Ok(shown(View::Switch, a, false)),
-        View::Datacenter => |a| Ok(shown(View::Datacenter, a, false)),
-        View::Zone => |a| Ok(shown(View::Zone, a, false)),
-        View::Rule => |a| Ok(shown(View::Rule, a, false)),
-        View::Certificate => |a| Ok(shown(View::Certificate, a, false)),
-        View::Trigger => |a| Ok(shown(View::Trigger, a, false)),
-        View::Query => |a| Ok(shown(View::Query, a, false)),
-        View::Outbox => |a| Ok(shown(View::Outbox, a, false)),
-        View::Alerts => |a| Ok(shown(View::Alerts, a, false)),
-    };
-    Command { words, least: 0, most: 1, options: &[], usage, names: Some(view), build }
-}
-
-const fn stat(words: &'static [&'static str], usage: &'static str, view: View) -> Command {
-    let build: fn(&Arguments) -> Result<Request, String> = match view {
-        View::Service => |a| Ok(shown(View::Service, a, true)),
-        View::Group => |a| Ok(shown(View::Group, a, true)),
-        View::Server => |a| Ok(shown(View::Server, a, true)),
-        View::LbVserver => |a| Ok(shown(View::LbVserver, a, true)),
-        View::CsVserver => |a| Ok(shown(View::CsVserver, a, true)),
-        View::Rule => |a| Ok(shown(View::Rule, a, true)),
-        _ => |a| Ok(shown(View::Vserver, a, true)),
-    };
-    Command { words, least: 0, most: 1, options: &[], usage, names: Some(view), build }
-}
 
 const fn enable(
     words: &'static [&'static str],

@@ -170,6 +170,8 @@ async fn shown(client: &Client, view: View, name: Option<&str>, statistics: bool
         (View::Check, false) => show::list(&items::<CheckDto>(&json)?, whole, |c| show::check(c, &now)),
         (View::Switch, _) => show::list(&items::<SwitchDto>(&json)?, whole, show::switch),
         (View::Datacenter, _) => show::list(&items::<DatacenterDto>(&json)?, whole, |d| show::datacenter(d, whole)),
+        (View::Pair, _) => show::list(&items(&json)?, whole, |p| show::pair(p, whole)),
+        (View::Peer, _) => show::list(&items(&json)?, whole, |p| show::peer(p, whole)),
         (View::Rule, true) => show::rule_statistics(&items(&json)?),
         (View::Rule, false) => show::list(&items::<RuleDto>(&json)?, whole, show::rule),
         (View::Certificate, _) => show::list(&items::<CertificateDto>(&json)?, whole, |c| show::certificate(c, whole)),

@@ -9,6 +9,7 @@ mod monitor;
 mod names;
 mod ns;
 mod outbox;
+mod peer;
 mod rule;
 mod statistics;
 mod status;
@@ -26,6 +27,7 @@ pub(super) use gtm::{datacenter, scenario, switch, zone};
 pub(super) use monitor::lb_monitor;
 pub(super) use ns::ns_statistics;
 pub(super) use outbox::{delivery, query, trigger};
+pub(super) use peer::{pair, peer};
 pub(super) use rule::{rule, rule_statistics};
 pub(super) use statistics::{
     check_statistics, connections, group_statistics, persistence, server_statistics, service_statistics,

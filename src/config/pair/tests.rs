@@ -12,6 +12,9 @@ fn spec() -> PairSpec {
         after_maintenance: AfterMaintenance::Hold,
         access: Signal::Wan,
         witness: None,
+        here: Some("b".into()),
+        heard: Vec::new(),
+        after: Vec::new(),
         from_active: "main/from-active".into(),
         to_backup: "main/to-backup".into(),
         to_active: "main/to-active".into(),
@@ -61,8 +64,17 @@ fn over_private_links_the_lan_stands_for_the_wan() {
     let [from_active, _, to_active, _] = generate(&PairSpec { access: Signal::Lan, ..spec() });
     assert_eq!(shown(&from_active.activate), "dc:a.maintenance | dc:b.internet{for:18s} dc:a.lan!{for:18s}");
     assert_eq!(shown(&to_active.activate), "dc:a.lan{for:15m} dc:a.maintenance!{for:15m}");
-    assert_eq!(signals(&PairSpec { access: Signal::Lan, ..spec() }), [("a", Signal::Lan), ("b", Signal::Internet)]);
-    assert_eq!(signals(&spec()), [("a", Signal::Wan), ("a", Signal::Lan), ("b", Signal::Internet)]);
+    let used = |spec: &PairSpec| -> Vec<String> {
+        let shown =
+            |s: UsedSignal<'_>| format!("{}.{}{}", s.datacenter, s.signal.word(), if s.told { " told" } else { "" });
+        signals(spec).into_iter().map(shown).collect()
+    };
+    assert_eq!(used(&PairSpec { access: Signal::Lan, ..spec() }), ["a.lan", "b.internet"]);
+    assert_eq!(used(&spec()), ["a.wan", "a.lan", "b.internet"]);
+    assert_eq!(
+        used(&PairSpec { heard: vec!["a".into()], ..spec() }),
+        ["a.wan", "a.lan", "b.internet", "a.internet told", "b.wan told", "b.lan told"]
+    );
 }
 
 #[test]
@@ -83,6 +95,54 @@ fn every_generated_term_is_canonical() {
             }
         }
     }
+}
+
+#[test]
+fn with_a_peer_link_the_active_site_speaks_for_itself_and_the_backup_can_be_told_to_leave() {
+    let [from_active, to_backup, to_active, from_backup] = generate(&PairSpec { heard: vec!["a".into()], ..spec() });
+    assert_eq!(
+        shown(&from_active.activate),
+        "dc:a.maintenance | dc:b.internet{for:18s} dc:a.wan!{for:18s} dc:a.internet@a!{for:18s} \
+         | dc:b.internet{for:18s} dc:a.wan!{for:18s} dc:a.lan!{for:18s}"
+    );
+    assert_eq!(
+        shown(&to_backup.deactivate),
+        "sc:main/to-active | dc:b.internet!{for:18s} dc:a.internet@a{for:18s} dc:a.maintenance! \
+         | dc:b.maintenance dc:a.internet@a dc:a.maintenance! \
+         | dc:b.wan@a!{for:18s} dc:b.lan@a!{for:18s} dc:a.internet@a dc:a.maintenance!"
+    );
+    assert_eq!(shown(&to_active.deactivate), "dc:a.wan! | dc:a.internet@a! | dc:a.lan! | dc:a.maintenance");
+    assert_eq!(
+        shown(&from_backup.activate),
+        "dc:b.maintenance | dc:b.internet!{for:18s} | dc:a.internet@a dc:b.wan@a!{for:18s} dc:b.lan@a!{for:18s}"
+    );
+}
+
+#[test]
+fn at_the_active_site_and_at_a_third_one_the_backup_s_eyes_decide() {
+    let at_a = PairSpec { here: Some("a".into()), heard: vec!["b".into()], ..spec() };
+    assert_eq!(
+        shown(&generate(&at_a)[0].activate),
+        "dc:a.maintenance | dc:b.internet@b{for:18s} dc:a.wan@b!{for:18s} dc:a.internet!{for:18s} \
+         | dc:b.internet@b{for:18s} dc:a.wan@b!{for:18s} dc:a.lan@b!{for:18s}"
+    );
+    let heard = vec!["a".into(), "b".into()];
+    let at_c = PairSpec { here: Some("c".into()), heard, witness: Some("c".into()), ..spec() };
+    assert_eq!(
+        shown(&generate(&at_c)[0].activate),
+        "dc:a.maintenance | dc:b.internet@b{for:18s} dc:a.wan@b!{for:18s} dc:a.internet@a!{for:18s} \
+         | dc:b.internet@b{for:18s} dc:a.wan@b!{for:18s} dc:a.wan!{for:18s}"
+    );
+    assert_eq!(disputed(&spec()), None, "without A's word nobody can say that it is well");
+    let terms = disputed(&at_c).unwrap();
+    assert_eq!(terms, ["dc:b.internet@b", "dc:a.wan@b!{for:18s}", "dc:a.internet@a", "dc:a.maintenance!"]);
+}
+
+#[test]
+fn the_last_of_a_chain_takes_over_while_those_before_it_are_out_and_hands_back_when_one_is_there() {
+    let [_, to_backup, ..] = generate(&PairSpec { after: vec!["second/from-active".into()], ..spec() });
+    assert_eq!(shown(&to_backup.activate), "sc:main/from-active sc:second/from-active dc:b.internet dc:b.maintenance!");
+    assert!(shown(&to_backup.deactivate).ends_with("| sc:second/from-active!"));
 }
 
 #[test]

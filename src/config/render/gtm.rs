@@ -226,6 +226,9 @@ fn pair(out: &mut Text, model: &Model, pair: &Pair) {
     out.key("return_after_maintenance", Value::str(after));
     out.key("access", Value::str(pair.access.word()));
     out.maybe("witness", pair.witness.as_ref().map(Value::str));
+    if !pair.after.is_empty() {
+        out.key("after", Value::strs(&pair.after));
+    }
     for place in pair.scenarios.iter().filter(|place| place.own) {
         out.key(own_key(place.place), Value::str(&model.scenario(place.scenario).name));
     }

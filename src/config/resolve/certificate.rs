@@ -9,6 +9,7 @@ use super::Context;
 use super::object::Object;
 use crate::config::document::{Node, Path};
 use crate::model::id::{CertificateId, Name};
+use crate::model::peer::PeerTls;
 use crate::model::tls::{Certificate, Facts, KeyKind, Pem};
 
 /// Warned of this long before it expires. Days.
@@ -48,8 +49,25 @@ pub fn find(
     Some(CertificateId::from_index(id))
 }
 
+/// `certificate`, `key` and `ca` of one end of a link between boxes; `None` where something is missing and was said.
+pub fn of_peer(cx: &mut Context<'_>, object: &Object<'_>) -> Option<PeerTls> {
+    for key in ["certificate", "key", "ca"] {
+        object.require(cx.report, key);
+    }
+    let leaf = chain(cx, object, "certificate");
+    let key = key(cx, object);
+    let ca = chain(cx, object, "ca");
+    if let (Some((_, certificates)), Some((_, Some(key)))) = (&leaf, &key) {
+        fits(cx, object, certificates, key);
+    }
+    if let Some((_, certificates)) = &leaf {
+        judge(cx, object, &certificates[0], true);
+    }
+    Some(PeerTls { certificate: leaf?.0, key: key?.0, ca: ca?.0 })
+}
+
 fn certificate(cx: &mut Context<'_>, object: &Object<'_>, name: &str) -> Certificate {
-    let chain = chain(cx, object);
+    let chain = chain(cx, object, "certificate");
     let key = key(cx, object);
     if let (Some((_, certificates)), Some((_, Some(key)))) = (&chain, &key) {
         fits(cx, object, certificates, key);
@@ -62,14 +80,14 @@ fn certificate(cx: &mut Context<'_>, object: &Object<'_>, name: &str) -> Certifi
 }
 
 /// The certificates of the file, and nothing else of it: a key that stands beside them is not copied.
-fn chain(cx: &mut Context<'_>, object: &Object<'_>) -> Option<(Pem, Vec<CertificateDer<'static>>)> {
-    let node = object.own("certificate")?;
+fn chain(cx: &mut Context<'_>, object: &Object<'_>, of: &str) -> Option<(Pem, Vec<CertificateDer<'static>>)> {
+    let node = object.get(of)?;
     let path = node.text().filter(|path| !path.is_empty())?;
     let (relative, shown) = cx.report.beside(node.place.file, path);
     let text = match cx.files.read(&relative) {
         Ok(text) => text,
         Err(why) => {
-            object.wrong(cx.report, "certificate", format!("`{path}` cannot be read: {why}"));
+            object.wrong(cx.report, of, format!("`{path}` cannot be read: {why}"));
             return None;
         }
     };
@@ -81,11 +99,11 @@ fn chain(cx: &mut Context<'_>, object: &Object<'_>) -> Option<(Pem, Vec<Certific
             Some((pem, certificates))
         }
         Ok(_) => {
-            object.wrong(cx.report, "certificate", format!("`{path}` holds more than {CHAIN_MOST} certificates"));
+            object.wrong(cx.report, of, format!("`{path}` holds more than {CHAIN_MOST} certificates"));
             None
         }
         Err(why) => {
-            object.wrong(cx.report, "certificate", format!("`{path}` {why}"));
+            object.wrong(cx.report, of, format!("`{path}` {why}"));
             None
         }
     }
@@ -108,7 +126,7 @@ fn certificates_only(text: &str) -> String {
 
 /// `None` within: it is not to be had here, and not missed.
 fn key(cx: &mut Context<'_>, object: &Object<'_>) -> Option<(Pem, Option<PrivateKeyDer<'static>>)> {
-    let node = object.own("key")?;
+    let node = object.get("key")?;
     let path = node.text().filter(|path| !path.is_empty())?;
     let (relative, _) = cx.report.beside(node.place.file, path);
     let text = match cx.files.read_key(&relative) {

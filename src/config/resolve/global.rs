@@ -26,8 +26,14 @@ fn object<'d>(cx: &Context<'d>, path: Path<'d>, name: &str) -> Object<'d> {
 
 pub fn appliance(cx: &mut Context<'_>) -> Appliance {
     let object = object(cx, Path::Root, "appliance");
+    // A witness stands where no data centre is.
+    let is_witness = |site: &str| {
+        let pairs = cx.section("datacenter_pair");
+        pairs.iter().any(|(_, _, pair)| pair.get("witness").and_then(Node::text) == Some(site))
+    };
     if let Some(site) = object.text("site")
         && !cx.names.datacenters.has(site)
+        && !is_witness(site)
         && !site.is_empty()
     {
         let meant = cx.names.datacenters.nearest(cx.report, site);

@@ -36,7 +36,7 @@ pub struct Names {
     /// With the generated ones.
     pub scenarios: NameTable,
     pub datacenters: NameTable,
-    /// Data centres, this box's site, and witnesses: whoever may stand after `@`.
+    /// Data centres, this box's site, witnesses and sites of peers: whoever may stand after `@`.
     pub sites: NameTable,
 }
 
@@ -146,6 +146,7 @@ impl Names {
         checks.extend(super::access::target_names(document));
         let mut sites = keys("datacenter");
         sites.extend(extra_sites(document));
+        sites.extend(super::peer::sites(document));
         sites.sort();
         sites.dedup_by(|a, b| a.0 == b.0);
 

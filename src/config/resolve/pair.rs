@@ -5,11 +5,14 @@ use std::time::Duration;
 use super::Context;
 use super::names::own_key;
 use super::object::Object;
+use super::term::{Scope, term};
 use crate::config::document::{Node, Path, Place, Table};
-use crate::config::pair::{GeneratedScenario, PairSpec, derived_loss_hold, generate, signals};
+use crate::config::pair::{GeneratedScenario, PairSpec, UsedSignal, derived_loss_hold, disputed, generate, signals};
+use crate::config::report::nearest;
 use crate::model::check::Schedule;
-use crate::model::condition::Signal;
-use crate::model::id::{DatacenterId, Name, ScenarioId};
+use crate::model::condition::{Signal, Term};
+use crate::model::id::{DatacenterId, Name, ScenarioId, WatchedId};
+use crate::model::peer::PeerLink;
 use crate::model::scenario::{AfterMaintenance, Datacenter, Direction, Pair, PairPlace, PairScenario};
 
 /// A scenario that the pair makes, before its terms are resolved.
@@ -25,7 +28,7 @@ pub struct Generated<'d> {
     pub place: Place,
 }
 
-pub fn all<'d>(cx: &mut Context<'d>, datacenters: &[Datacenter]) -> (Vec<Pair>, Vec<Generated<'d>>) {
+pub fn all<'d>(cx: &mut Context<'d>, datacenters: &[Datacenter], link: &PeerLink) -> (Vec<Pair>, Vec<Generated<'d>>) {
     let root = Path::Root;
     let section = root.key("datacenter_pair");
     let mut objects = cx.section("datacenter_pair");
@@ -45,7 +48,7 @@ pub fn all<'d>(cx: &mut Context<'d>, datacenters: &[Datacenter]) -> (Vec<Pair>, 
                 cx.report.error(place, path, what);
             }
         }
-        let Some((pair, spec)) = pair(cx, &object, name, datacenters, overrides) else { continue };
+        let Some((pair, spec)) = pair(cx, &object, name, datacenters, overrides, link) else { continue };
         let index = pairs.len() as u32;
         for (terms, (scenario, replaced)) in generate(&spec).into_iter().zip(pair.scenarios.iter().zip(overrides)) {
             if !scenario.own {
@@ -71,6 +74,7 @@ fn pair(
     name: &str,
     datacenters: &[Datacenter],
     overrides: [Option<(&Table, Place)>; 4],
+    link: &PeerLink,
 ) -> Option<(Pair, PairSpec)> {
     let site = |cx: &mut Context<'_>, key: &str| {
         let node = object.own(key)?;
@@ -116,12 +120,17 @@ fn pair(
         },
         access: if text("access") == Some("lan") { Signal::Lan } else { Signal::Wan },
         witness: text("witness").map(str::to_owned),
+        here: cx.site.as_deref().map(str::to_owned),
+        heard: cx.asked.iter().map(|site| site.to_string()).collect(),
+        after: Vec::new(),
         from_active: text("from_active").map_or_else(|| format!("{name}/from-active"), str::to_owned),
         to_backup: text("to_backup").map_or_else(|| format!("{name}/to-backup"), str::to_owned),
         to_active: text("to_active").map_or_else(|| format!("{name}/to-active"), str::to_owned),
         from_backup: text("from_backup").map_or_else(|| format!("{name}/from-backup"), str::to_owned),
     };
-    let derived = derived(cx, object, &spec, datacenters);
+    let after = after(cx, object, name, &spec.backup);
+    spec.after = after.iter().map(|(_, from_active)| from_active.clone()).collect();
+    let derived = derived(cx, object, &spec, datacenters, link);
     spec.loss_hold = loss_hold.unwrap_or(derived);
     if spec.loss_hold < derived && loss_hold.is_some() {
         let [said, derived] = [spec.loss_hold, derived].map(crate::config::units::format_duration);
@@ -150,9 +159,51 @@ fn pair(
         return_after_maintenance: spec.after_maintenance,
         access: spec.access,
         witness: object.name("witness"),
+        after: after.into_iter().map(|(pair, _)| pair).collect(),
+        disputed: dispute(cx, object, &spec),
         scenarios: scenarios.try_into().ok()?,
     };
     Some((pair, spec))
+}
+
+/// The terms that are true while the active site is disputed, on the board.
+fn dispute(cx: &mut Context<'_>, object: &Object<'_>, spec: &PairSpec) -> Vec<WatchedId> {
+    let texts = disputed(spec).into_iter().flatten();
+    let terms = texts.filter_map(|text| term(cx, &text, object.place, object.path, Scope::Board));
+    let terms: Vec<Term> = terms.collect();
+    terms.into_iter().map(|term| cx.watch(term)).collect()
+}
+
+/// Pairs that come before this one in a chain, each with its scenario that says that its active site is out.
+fn after(cx: &mut Context<'_>, object: &Object<'_>, name: &str, backup: &str) -> Vec<(Name, String)> {
+    let pairs = cx.section("datacenter_pair");
+    let mut found: Vec<(Name, String)> = Vec::new();
+    let path = object.path.key("after");
+    for node in object.items("after") {
+        let Some(text) = node.text() else { continue };
+        let Some((_, _, table)) = pairs.iter().find(|(pair, ..)| *pair == text) else {
+            let meant = nearest(text, pairs.iter().map(|(pair, ..)| *pair)).map(str::to_owned);
+            cx.report.error_meant(node.place, path, format!("{path}: there is no data-centre pair `{text}`"), meant);
+            continue;
+        };
+        let of = |key: &str| table.get(key).and_then(Node::text);
+        let why = match () {
+            () if text == name => Some("a pair cannot come after itself".to_owned()),
+            () if of("backup") != Some(backup) => {
+                Some(format!("the backup of `{text}` is another one; a chain ends at one backup, here `{backup}`"))
+            }
+            () if found.iter().any(|(pair, _)| **pair == *text) => Some(format!("`{text}` stands twice")),
+            () => None,
+        };
+        match why {
+            Some(why) => cx.report.error(node.place, path, format!("{path}: {why}")),
+            None => {
+                let from_active = of("from_active").map_or_else(|| format!("{text}/from-active"), str::to_owned);
+                found.push((text.into(), from_active));
+            }
+        }
+    }
+    found
 }
 
 /// What the configuration says about a generated scenario, the defaults for all scenarios included: a rendered model has
@@ -167,9 +218,15 @@ fn replaced_fields(own: Option<&Table>, defaults: Option<&Table>) -> Option<Name
 }
 
 /// The loss hold from the schedules of the signals used; a signal without its list never becomes known.
-fn derived(cx: &mut Context<'_>, object: &Object<'_>, spec: &PairSpec, datacenters: &[Datacenter]) -> Duration {
+fn derived(
+    cx: &mut Context<'_>,
+    object: &Object<'_>,
+    spec: &PairSpec,
+    datacenters: &[Datacenter],
+    link: &PeerLink,
+) -> Duration {
     let mut schedules: Vec<Schedule> = Vec::new();
-    for (name, signal) in signals(spec) {
+    for UsedSignal { datacenter: name, signal, told } in signals(spec) {
         let datacenter = cx.names.datacenters.id(name).and_then(|id| datacenters.get(id));
         let list = datacenter.and_then(|datacenter| match signal {
             Signal::Wan => datacenter.wan.as_ref(),
@@ -177,7 +234,21 @@ fn derived(cx: &mut Context<'_>, object: &Object<'_>, spec: &PairSpec, datacente
             _ => datacenter.internet.as_ref(),
         });
         match list {
-            Some(list) => schedules.push(list.schedule.clone()),
+            Some(list) => {
+                let mut schedule = list.schedule.clone();
+                if told {
+                    schedule.timeout = schedule.timeout.saturating_add(link.stale_after());
+                }
+                schedules.push(schedule);
+            }
+            None if told => {
+                let what = format!(
+                    "{}: the data centre `{name}` has no `{}` list here; boxes of a cluster have one configuration, and its own box needs it",
+                    object.path,
+                    signal.word()
+                );
+                cx.report.warning(object.place, object.path, what);
+            }
             None => {
                 let signal = signal.word();
                 let path = object.path;

@@ -210,7 +210,7 @@ pub(super) static DATACENTER: Schema = Schema {
         key("internet", Kind::Table(&ACCESS_LIST)),
         key("networks", NETWORKS),
     ],
-    later: &["peer", "about", "location"],
+    later: &["about", "location"],
 };
 static ACCESS_LIST: Schema = schema(schedule_keys!(required("targets", NAMES), key("quorum", Kind::Int(1, 10_000))));
 
@@ -222,6 +222,7 @@ pub(super) static DATACENTER_PAIR: Schema = schema(&[
     key("return_after_maintenance", Kind::Word(&AFTER_MAINTENANCE)),
     key("access", Kind::Word(&ACCESS)),
     key("witness", Kind::Name),
+    key("after", NAMES),
     key("from_active", Kind::Name),
     key("to_backup", Kind::Name),
     key("to_active", Kind::Name),

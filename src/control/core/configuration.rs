@@ -321,7 +321,10 @@ fn running_text(sources: &[Source], model: &Model) -> (String, bool) {
     let folder = sources.first().map_or("", |root| &root.path[..root.path.rfind('/').map_or(0, |at| at + 1)]);
     let named = |path: &str| {
         let zone = |text: &Option<ZoneText>| matches!(text, Some(ZoneText::File { path: file, .. }) if **file == *path);
-        model.zones.iter().any(|z| zone(&z.text)) || model.certificates.iter().any(|c| *c.chain.file == *path)
+        let ends = model.peers.iter().filter_map(|peer| peer.tls.as_ref()).chain(&model.peer_link.tls);
+        model.zones.iter().any(|z| zone(&z.text))
+            || model.certificates.iter().any(|c| *c.chain.file == *path)
+            || ends.flat_map(|tls| [&tls.certificate, &tls.ca]).any(|pem| *pem.file == *path)
     };
     // Paths in the model are relative to the root file.
     let is_named_text = |source: &Source| named(source.path.strip_prefix(folder).unwrap_or(&source.path));

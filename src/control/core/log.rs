@@ -23,7 +23,12 @@ pub(super) fn write(record: &Record, engine: &Engine) {
         Record::Ended { object, what, why } => tracing::info!("{object}: {what} ended, {why}"),
         Record::State { object, from, to, cause, .. } => {
             let cause = &**cause;
-            if to.ends_with("DOWN") {
+            if object.kind == Kind::Peer {
+                match &**to {
+                    "heard" => tracing::info!("{object}: heard"),
+                    _ => tracing::warn!(cause, "{object}: unknown"),
+                }
+            } else if to.ends_with("DOWN") {
                 tracing::warn!(cause, why = failure(engine, object), "{object} {from} -> {to}");
             } else {
                 tracing::info!(cause, "{object} {from} -> {to}");

@@ -41,8 +41,9 @@ impl Core {
     pub(super) fn adopt(&mut self, now: Now, intended: Arc<Model>) {
         self.adopt_names(now, &intended);
         let model = populate(&intended, self.members.membership());
-        self.intended = intended;
+        self.intended = Arc::clone(&intended);
         self.take_model(now, model, Step::Adopt);
+        self.adopt_peers(now, &intended);
     }
 
     /// Checks keep their identity where they are equal, ids are new.

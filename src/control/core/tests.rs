@@ -4,6 +4,7 @@ mod caches;
 mod files;
 mod members;
 mod outbox;
+mod peers;
 mod replay;
 mod split;
 

@@ -4,8 +4,9 @@ use super::Found;
 use crate::control::World;
 use crate::model::alert::{AlertKind, AlertSeverity, AlertSubject};
 use crate::model::condition::{Signal, Truth};
+use crate::model::id::WatchedId;
 use crate::model::scenario::{Direction, Mode, Pair, Scenario};
-use crate::model::state::ScenarioView;
+use crate::model::state::{PairView, ScenarioView};
 
 pub(super) fn scenarios(world: &World<'_>, found: &mut Found<'_>) {
     for (scenario, view) in world.model.scenarios.iter().zip(&world.view.scenarios) {
@@ -72,13 +73,29 @@ pub(super) fn pairs(world: &World<'_>, found: &mut Found<'_>) {
     if !found.wants(AlertKind::Disputed) {
         return;
     }
-    for pair in &world.model.pairs {
+    for (pair, view) in world.model.pairs.iter().zip(&world.view.pairs) {
         let subject = AlertSubject::new(AlertKind::Disputed, "datacenter_pair", &pair.name);
+        if !pair.disputed.is_empty() {
+            contradicted(world, pair, *view, subject, found);
+            continue;
+        }
         match disputed(world, pair) {
             (Truth::True, text) => found.is_so(subject, AlertSeverity::Warning, text, None),
             (Truth::Unknown, _) => found.unknown(subject),
             (Truth::False, _) => {}
         }
+    }
+}
+
+/// Where the active site is heard, its own word is what contradicts; the engine has judged both together.
+fn contradicted(world: &World<'_>, pair: &Pair, view: PairView, subject: AlertSubject, found: &mut Found<'_>) {
+    let value = |id: &WatchedId| world.view.watched.get(id.index()).copied().unwrap_or_default();
+    if view.disputed {
+        let name = &world.model.datacenters[pair.active.index()].name;
+        let text = format!("disputed: {name} cannot be reached from here and says that it is well; nothing moves");
+        found.is_so(subject, AlertSeverity::Warning, text, Some(view.since.wall));
+    } else if pair.disputed.iter().map(value).fold(Truth::True, Truth::and) == Truth::Unknown {
+        found.unknown(subject);
     }
 }
 

@@ -260,6 +260,8 @@ impl Engine {
                     self.enabled_again(&model, target, effects);
                 }
             }
+            // Nobody sets anything on them.
+            Kind::Peer | Kind::Pair => {}
             Kind::Switch => {
                 if let Some(id) = model.switch_id(name) {
                     self.flip(&model, id, model.switches[id.index()].initial);
@@ -318,6 +320,6 @@ fn target_of(model: &Model, object: &ObjectRef) -> Option<AdminTarget> {
         Kind::Server => model.server_id(name).map(AdminTarget::Server),
         Kind::Vserver => model.vserver_id(name).map(AdminTarget::Vserver),
         Kind::Check => model.check_id(name).map(AdminTarget::Check),
-        Kind::Scenario | Kind::Switch => None,
+        Kind::Scenario | Kind::Switch | Kind::Peer | Kind::Pair => None,
     }
 }

@@ -76,6 +76,7 @@ impl Engine {
         self.begin_turning(&model);
         self.adopt_checks(&model, &mut former, effects);
         self.adopt_tables(&model);
+        self.adopt_pairs(&model, &former);
         self.adopt_scenarios(&model, &mut former, effects);
         self.adopt_watched(&model);
         self.index_rows(&model);
@@ -232,6 +233,7 @@ impl Engine {
         self.view.switches = model.switches.iter().map(switch).collect();
         self.view.time_windows = vec![Truth::Unknown; model.time_windows.len()];
         self.view.signals = vec![[Truth::Unknown; 5]; model.datacenters.len()];
+        self.heard.retain(|name, _| model.peer(name).is_some());
         self.view.watched = vec![Truth::Unknown; model.watched.len()];
         self.view.checks = vec![CheckView::default(); model.checks.len()];
         self.view.services = vec![ServiceView::default(); model.services.len()];

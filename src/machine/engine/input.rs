@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use super::Engine;
 use crate::machine::check::{Notice, Observed};
-use crate::machine::{Effect, Input};
+use crate::machine::{Effect, Input, PeerRows};
 use crate::model::Model;
 use crate::model::check::{Origin, Probe};
 use crate::model::condition::Truth;
 use crate::model::dialogue::InlineAction;
 use crate::model::event::{BoardRecord, GuardResult, Observation, Outcome, Record, Verdict};
-use crate::model::id::{CheckId, Kind, Name, ObjectRef};
+use crate::model::id::{CheckId, DatacenterId, Kind, Name, ObjectRef};
 use crate::model::state::{OverrideKey, PastSample, Slot};
 use crate::model::time::Tick;
 use crate::model::time::micros;
@@ -33,6 +33,7 @@ impl Engine {
             Input::Verdict { check, verdict } => self.verdict(check, &verdict, effects),
             Input::Admin { act, intent } => self.act(act, intent, effects),
             Input::Observed(observation) => self.observed(observation, effects),
+            Input::Peer { peer, rows } => self.peer(peer, rows),
             Input::Guard(result) => self.guard(&result, effects),
             Input::Board(record) => self.row_from_journal(&record),
             Input::Wake => {}
@@ -168,6 +169,19 @@ impl Engine {
             Observation::Resolved { service, resolved } => {
                 self.services[service.index()].machine.set_resolved(resolved);
                 self.dirty.services.insert(service);
+            }
+        }
+    }
+
+    /// What a peer sees, or that it is not heard any more.
+    fn peer(&mut self, peer: Name, rows: Option<PeerRows>) {
+        let before = match rows {
+            Some(rows) => self.heard.insert(peer, std::sync::Arc::clone(&rows)).is_some_and(|before| before == rows),
+            None => self.heard.remove(&peer).is_none(),
+        };
+        if !before {
+            for i in 0..self.model().datacenters.len() {
+                self.refresh_signals(DatacenterId::from_index(i));
             }
         }
     }

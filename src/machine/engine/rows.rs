@@ -74,11 +74,28 @@ impl Engine {
         for i in 0..self.signal_rows[id.index()].len() {
             let row = self.signal_rows[id.index()][i];
             if let Subject::Datacenter { signal, observer, .. } = &self.board.get(row).subject {
-                let here = observer.is_none() || *observer == self.model().appliance.site;
-                // Another site's view needs the peer link, which this build does not have: unknown, never false.
-                let value = if here { signals[*signal as usize] } else { Truth::Unknown };
+                let value = match observer {
+                    Some(site) => self.seen_from(site, id, *signal),
+                    None => signals[*signal as usize],
+                };
                 self.set_row(row, value, None);
             }
+        }
+    }
+
+    /// A signal as the boxes of another site tell it: unknown while none of them is heard, and where they disagree.
+    pub fn seen_from(&self, site: &str, id: DatacenterId, signal: Signal) -> Truth {
+        let model = self.model();
+        if model.appliance.site.as_deref() == Some(site) {
+            return self.view.signals[id.index()][signal as usize];
+        }
+        let datacenter = &model.datacenters[id.index()].name;
+        let peers = model.peers.iter().filter(|peer| *peer.site == *site).filter_map(|peer| self.heard.get(&peer.name));
+        let said = peers.filter_map(|rows| rows.iter().find(|(name, _)| name == datacenter));
+        let mut known = said.map(|(_, signals)| signals[signal as usize]).filter(|value| *value != Truth::Unknown);
+        match known.next() {
+            Some(first) if known.all(|other| other == first) => first,
+            _ => Truth::Unknown,
         }
     }
 
@@ -94,7 +111,8 @@ impl Engine {
         let (wan, lan) = (of(&datacenter.wan), of(&datacenter.lan));
         // A list that is not configured says nothing about access; with neither, nothing is known.
         let access = wan.into_iter().chain(lan).reduce(Truth::or).unwrap_or_default();
-        // Without a peer link the other site's own view of the Internet is its WAN as seen from here.
+        // What the other site says itself stands under its own name, `dc:NAME.internet@NAME`; from here its Internet is
+        // its WAN.
         let elsewhere = model.appliance.site.as_deref() != Some(&*datacenter.name);
         let internet = of(&datacenter.internet).or(if elsewhere { wan } else { None });
         let maintenance = self.view.switches[datacenter.maintenance.index()].into();

@@ -1,4 +1,4 @@
-//! What follows from an input, in the fixed order: services → vservers → scenarios → watched terms.
+//! What follows from an input, in the fixed order: services → vservers → scenarios → watched terms → pairs.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,7 +13,8 @@ use crate::model::event::{Act, Record};
 use crate::model::id::{Kind, Name, ObjectRef, ScenarioId, ServiceId, VserverId, WatchedId};
 use crate::model::scenario::{Direction, Mode};
 use crate::model::state::{
-    Drain, DrainKind, Override, OverrideKey, OverrideValue, ServiceState, ServiceView, Slot, VserverState, VserverView,
+    Drain, DrainKind, Override, OverrideKey, OverrideValue, PairView, ServiceState, ServiceView, Slot, VserverState,
+    VserverView,
 };
 use crate::model::time::Wall;
 use crate::model::vserver::Role;
@@ -33,8 +34,12 @@ impl Engine {
         }
         self.changed_rows.clear();
         self.reloaded = false;
+        let watched = !self.dirty.watched.is_empty();
         while let Some(id) = self.dirty.watched.pop_first() {
             self.settle_watched(&model, id);
+        }
+        if watched {
+            self.settle_pairs(&model, effects);
         }
         self.settle_crowds(&model, effects);
         self.settle_turning(&model);
@@ -287,6 +292,28 @@ impl Engine {
             let what = format!("mode {} on", direction.word()).into();
             let why = format!("{} committed", direction.opposite().word()).into();
             effects.push(Effect::Record(Record::Ended { object, what, why }));
+        }
+    }
+
+    /// Whether the active site of a pair is disputed: it cannot be reached from here, and says that it is well.
+    fn settle_pairs(&mut self, model: &Model, effects: &mut Vec<Effect>) {
+        for (at, pair) in model.pairs.iter().enumerate() {
+            let value = |id: &WatchedId| self.view.watched[id.index()].is_true();
+            let disputed = !pair.disputed.is_empty() && pair.disputed.iter().all(value);
+            if disputed == self.view.pairs[at].disputed {
+                continue;
+            }
+            self.view.pairs[at] = PairView { disputed, since: self.now };
+            self.changed = true;
+            let object = ObjectRef::new(Kind::Pair, Name::clone(&pair.name));
+            effects.push(Effect::Record(if disputed {
+                let active = &model.datacenters[pair.active.index()].name;
+                let text =
+                    format!("disputed: `{active}` cannot be reached from here and says that it is well; nothing moves");
+                Record::Warning { object, text: text.into() }
+            } else {
+                Record::Ended { object, what: "disputed".into(), why: "the two views agree, or one is unknown".into() }
+            }));
         }
     }
 

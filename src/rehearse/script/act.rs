@@ -12,7 +12,7 @@ use crate::model::scenario::Mode;
 /// Every word that a step may begin with.
 pub const WORDS: &[&str] = &[
     "expect", "within", "for", "at", "after", "fail", "pass", "trofs", "keep", "disable", "enable", "active", "set",
-    "return", "dns", "switch", "force", "guard", "restart", "reload", "wait",
+    "return", "dns", "switch", "force", "guard", "peer", "restart", "reload", "wait",
 ];
 
 const MODES: [(&str, Mode); 3] = [("auto", Mode::Auto), ("on", Mode::On), ("off", Mode::Off)];
@@ -42,6 +42,7 @@ pub fn parse(word: &str, words: &mut Words) -> Option<Result<Action, String>> {
         "force" => force(words),
         "dns" => dns(words),
         "guard" => guard(words),
+        "peer" => peer(words),
         "restart" => restart(words),
         "reload" => words.expect("a file").map(|file| Action::Reload { file }),
         "wait" => words.duration("how long to wait").map(Action::Wait),
@@ -163,6 +164,20 @@ fn guard(words: &mut Words) -> Result<Action, String> {
         [("pass", GuardVerdict::Pass), ("refuse", GuardVerdict::Refuse), ("cannot-tell", GuardVerdict::CannotTell)];
     let verdict = words.choice("result of a guard", &verdicts)?;
     Ok(Action::Guard { scenario, verdict })
+}
+
+fn peer(words: &mut Words) -> Result<Action, String> {
+    let site = words.name("the site of a peer")?;
+    match words.choice("word after the site", &[("says", None), ("silent", Some(true)), ("speaks", Some(false))])? {
+        Some(silent) => Ok(Action::PeerSilent { site, silent }),
+        None => {
+            let id = words.expect("a signal such as `dc:dc-a.wan`")?;
+            let id = id.strip_prefix("dc:").unwrap_or(&id);
+            let (datacenter, signal) = super::expect::signal_of(id)?;
+            let value = words.choice("value", &super::expect::TRUTHS)?;
+            Ok(Action::PeerSays { site, datacenter, signal, value })
+        }
+    }
 }
 
 fn dns(words: &mut Words) -> Result<Action, String> {

@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use super::lex::{Words, unknown};
 use super::{Answer, Expectation, ScenarioFact, VserverFact};
 use crate::model::condition::{Signal, Truth};
+use crate::model::id::Name;
 use crate::model::scenario::{Direction, Mode};
 use crate::model::state::{ServiceState, VserverState};
 use crate::model::zone::RecordType;
@@ -12,7 +13,8 @@ use crate::model::zone::RecordType;
 /// Whom a DNS answer is for where the script does not say.
 const CLIENT: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-const TRUTHS: [(&str, Truth); 3] = [("true", Truth::True), ("false", Truth::False), ("unknown", Truth::Unknown)];
+pub(super) const TRUTHS: [(&str, Truth); 3] =
+    [("true", Truth::True), ("false", Truth::False), ("unknown", Truth::Unknown)];
 
 const VSERVER_STATES: [(&str, VserverState); 3] =
     [("UP", VserverState::Up), ("DOWN", VserverState::Down), ("OFS", VserverState::OutOfService)];
@@ -114,13 +116,20 @@ fn vserver_facts(words: &mut Words) -> Result<Vec<VserverFact>, String> {
 }
 
 fn signal(id: &str, words: &mut Words) -> Result<Expectation, String> {
+    let (id, observer) = id.rsplit_once('@').map_or((id, None), |(id, site)| (id, Some(site.into())));
+    let (datacenter, signal) = signal_of(id)?;
+    Ok(Expectation::Signal { datacenter, signal, observer, value: words.choice("value", &TRUTHS)? })
+}
+
+/// `dc-a.wan`
+pub(super) fn signal_of(id: &str) -> Result<(Name, Signal), String> {
     let Some((datacenter, word)) = id.rsplit_once('.') else {
         return Err(format!("`dc:{id}` names no signal; write it like `dc:{id}.wan`"));
     };
     let Some(signal) = Signal::ALL.into_iter().find(|signal| signal.word() == word) else {
         return Err(unknown("unknown signal", word, Signal::ALL.map(Signal::word)));
     };
-    Ok(Expectation::Signal { datacenter: datacenter.into(), signal, value: words.choice("value", &TRUTHS)? })
+    Ok((datacenter.into(), signal))
 }
 
 fn trigger(words: &mut Words) -> Result<Expectation, String> {

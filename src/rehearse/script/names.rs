@@ -80,10 +80,23 @@ pub fn problem(model: &Model, action: &Action) -> Option<String> {
             Act::Switch { name, .. } => known(model, Kind::Switch, name),
         },
         Action::Expect { expectation, .. } => expected(model, expectation),
+        Action::PeerSays { site, datacenter: name, .. } => {
+            speaks(model, site).and_then(|()| datacenter(model, name).map(|_| ()))
+        }
+        Action::PeerSilent { site, .. } => speaks(model, site),
         // The world says what is asked.
         Action::Dns { .. } | Action::Restart { .. } | Action::Reload { .. } | Action::Wait(_) => Ok(()),
     };
     result.err()
+}
+
+/// Whether a box of `site` is a peer, or `site` is this box's own.
+fn speaks(model: &Model, site: &str) -> Result<(), String> {
+    let sites: Vec<&str> = model.peers.iter().map(|peer| &*peer.site).collect();
+    if sites.contains(&site) || model.appliance.site.as_deref() == Some(site) {
+        return Ok(());
+    }
+    Err(unknown("no peer stands in", site, sites))
 }
 
 fn expected(model: &Model, expectation: &Expectation) -> Result<(), String> {
@@ -98,7 +111,10 @@ fn expected(model: &Model, expectation: &Expectation) -> Result<(), String> {
             })
         }
         Expectation::Check { name, .. } => known(model, Kind::Check, name),
-        Expectation::Signal { datacenter: name, .. } => datacenter(model, name).map(|_| ()),
+        Expectation::Signal { datacenter: name, observer, .. } => {
+            observer.as_deref().map_or(Ok(()), |site| speaks(model, site))?;
+            datacenter(model, name).map(|_| ())
+        }
         Expectation::TimeWindow { name, .. } => {
             let names = model.time_windows.iter().map(|w| &*w.name);
             model.time_window_id(name).map(|_| ()).ok_or_else(|| unknown("no time window is named", name, names))
@@ -125,6 +141,8 @@ fn known(model: &Model, kind: Kind, name: &str) -> Result<(), String> {
         Kind::Vserver => model.vservers.iter().map(|o| &*o.name).collect(),
         Kind::Scenario => model.scenarios.iter().map(|o| &*o.name).collect(),
         Kind::Switch => model.switches.iter().map(|o| &*o.name).collect(),
+        Kind::Peer => model.peers.iter().map(|o| &*o.name).collect(),
+        Kind::Pair => model.pairs.iter().map(|o| &*o.name).collect(),
     };
     Err(unknown(&format!("no {} is named", kind.word().replace('_', " ")), name, names))
 }

@@ -96,7 +96,7 @@ impl World {
             Kind::Server => model.server_id(name).map(AdminTarget::Server),
             Kind::Vserver => model.vserver_id(name).map(AdminTarget::Vserver),
             Kind::Check => model.check_id(name).map(AdminTarget::Check),
-            Kind::Scenario | Kind::Switch => None,
+            Kind::Scenario | Kind::Switch | Kind::Peer | Kind::Pair => None,
         }
     }
 

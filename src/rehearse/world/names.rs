@@ -32,6 +32,7 @@ impl World {
         let model = populate(intended, self.members.membership());
         self.published.prepare(&model);
         self.take_model(&model, Input::Adopt);
+        self.tell_peers();
     }
 
     /// From now on DNS answers this about `name`; `None`: nothing. Errors: nobody asks, or not for this type.

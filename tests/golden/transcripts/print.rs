@@ -122,7 +122,7 @@ pub fn show(world: &World<'_>, kind: Kind, name: &str) -> Option<String> {
             format!("{} since {}", check.state.word(), at(check.since.wall))
         }
         Kind::Switch => (if view.switches[model.switch_id(name)?.index()] { "on" } else { "off" }).to_owned(),
-        Kind::Server | Kind::ServiceGroup => return None,
+        Kind::Server | Kind::ServiceGroup | Kind::Peer | Kind::Pair => return None,
     })
 }
 

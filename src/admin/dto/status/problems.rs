@@ -28,6 +28,10 @@ impl ProblemDto {
         correlated_problems(world, &mut problems);
         name_problems(world, &mut problems);
         other_problems(world, &mut problems);
+        if let Some(Err(why)) = &world.peers.listening {
+            let text = format!("peers cannot ask this box what it sees: {why}");
+            problems.push(problem("error", "appliance", "", None, text, "peers"));
+        }
         let rank = |p: &ProblemDto| ["error", "warning", "info"].iter().position(|s| *s == p.severity);
         problems.sort_by_key(rank);
         problems
@@ -157,6 +161,9 @@ fn other_problems(world: &World<'_>, problems: &mut Vec<ProblemDto>) {
                 | AlertKind::ServeAll
                 | AlertKind::DeadLetter
                 | AlertKind::Certificate
+                | AlertKind::PeerUnknown
+                | AlertKind::PeerConfigDiffers
+                | AlertKind::PeerClock
                 | AlertKind::ClockUnsynced
                 | AlertKind::JournalUnshipped
         )
@@ -173,7 +180,8 @@ fn other_problems(world: &World<'_>, problems: &mut Vec<ProblemDto>) {
             AlertKind::Certificate => (&*subject.object, "certificates"),
             AlertKind::DeadLetter => ("", "outbox?status=dead"),
             AlertKind::ServeAll => ("", "zones"),
-            AlertKind::Disputed => ("", "datacenters"),
+            AlertKind::Disputed => (&*subject.object, "datacenter-pairs"),
+            AlertKind::PeerUnknown | AlertKind::PeerConfigDiffers | AlertKind::PeerClock => (&*subject.object, "peers"),
             AlertKind::JournalUnshipped => ("", "journal/shipping"),
             _ => ("", "status"),
         };

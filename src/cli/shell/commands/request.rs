@@ -83,6 +83,10 @@ pub(in crate::cli::shell) enum View {
     Monitor,
     Switch,
     Datacenter,
+    /// Of data centres.
+    Pair,
+    /// Other boxes.
+    Peer,
     Zone,
     Rule,
     Certificate,
@@ -124,6 +128,8 @@ impl View {
             View::Monitor => "monitors",
             View::Switch => "switches",
             View::Datacenter => "datacenters",
+            View::Pair => "datacenter-pairs",
+            View::Peer => "peers",
             View::Zone => "zones",
             View::Rule => "rules",
             View::Certificate => "certificates",

@@ -82,6 +82,7 @@ mod tests {
                 "raised_at": "2026-11-29T22:50:18Z", "repeats": 0, "told_at": "2026-11-29T22:50:18Z", "triggers": [],
             }],
             "clock": { "now": "2026-11-29T22:50:19Z", "synced": null },
+            "peers": [], "peer_listen": null,
             "problems": [{
                 "severity": "error", "kind": "vserver", "object": "db", "since": null,
                 "text": "down, and it has no backup", "href": "", "hidden_by_force": false,

@@ -1,5 +1,7 @@
 //! Scenarios under a new model.
 
+use std::collections::HashMap;
+
 use super::Former;
 use crate::machine::Effect;
 use crate::machine::engine::admin::mode_run;
@@ -8,7 +10,7 @@ use crate::machine::scenario::{ModeRun, ScenarioMachine, fingerprint};
 use crate::model::Model;
 use crate::model::id::{Kind, Name, ObjectRef, ScenarioId};
 use crate::model::scenario::{Direction, Scenario};
-use crate::model::state::{Override, OverrideKey, OverrideValue, SavedScenario, Slot};
+use crate::model::state::{Override, OverrideKey, OverrideValue, PairView, SavedScenario, Slot};
 
 // === impl Engine ===
 
@@ -37,6 +39,15 @@ impl Engine {
             let saved = SavedScenario { archived: true, ..machine.saved(rules) };
             effects.push(Effect::SaveScenario(Box::new(saved)));
         }
+    }
+
+    /// A dispute goes on over a reload.
+    pub(super) fn adopt_pairs(&mut self, model: &Model, former: &Former) {
+        let before = std::mem::take(&mut self.view.pairs);
+        let names = former.model.iter().flat_map(|model| &model.pairs).map(|pair| &pair.name);
+        let before: HashMap<&Name, PairView> = names.zip(before).collect();
+        let anew = PairView { disputed: false, since: self.now };
+        self.view.pairs = model.pairs.iter().map(|pair| before.get(&pair.name).copied().unwrap_or(anew)).collect();
     }
 
     fn adopt_scenario(
