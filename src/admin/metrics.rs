@@ -267,6 +267,8 @@ fn dns(look: &World<'_>, page: &mut Page) {
     let mut family = page.counter("bascule_dns_queries_total", "DNS messages that came in.");
     family.sample(&[("transport", "udp")], live.udp_queries_total.load(Relaxed) as f64);
     family.sample(&[("transport", "tcp")], live.tcp_queries_total.load(Relaxed) as f64);
+    family.sample(&[("transport", "tls")], live.tls_queries_total.load(Relaxed) as f64);
+    family.sample(&[("transport", "https")], live.https_queries_total.load(Relaxed) as f64);
     let mut family = page.counter("bascule_dns_answers_total", "DNS answers by response code (RFC 6895 number).");
     for (code, count) in live.rcodes_total.iter().enumerate() {
         let count = count.load(Relaxed);
@@ -282,13 +284,19 @@ fn dns(look: &World<'_>, page: &mut Page) {
         ("bascule_dns_good_cookies_total", "Queries over UDP with a good cookie.", &live.good_cookies_total),
         ("bascule_dns_refused_total", "Queries outside all zones.", &live.refused_total),
         ("bascule_dns_fallback_total", "Answers that on_empty chose: every record was left out.", &live.fallback_total),
-        ("bascule_dns_tcp_rejected_total", "TCP connections closed for being too many.", &live.tcp_rejected_total),
+        ("bascule_dns_tcp_rejected_total", "Connections closed for being too many.", &live.tcp_rejected_total),
+        ("bascule_dns_tls_failed_total", "Handshakes with DNS clients that came to nothing.", &live.tls_failed_total),
+        ("bascule_dns_http_refused_total", "HTTP requests without a DNS message.", &live.http_refused_total),
     ];
     for (name, help, total) in totals {
         page.counter(name, help).sample(&[], total.load(Relaxed) as f64);
     }
     page.gauge("bascule_dns_tcp_connections", "Open TCP connections of DNS clients.")
         .sample(&[], f64::from(live.tcp_connections.load(Relaxed)));
+    page.gauge("bascule_dns_tls_connections", "Open connections of DNS over TLS.")
+        .sample(&[], f64::from(live.tls_connections.load(Relaxed)));
+    page.gauge("bascule_dns_https_connections", "Open connections of DNS over HTTPS.")
+        .sample(&[], f64::from(live.https_connections.load(Relaxed)));
     let zones = || look.model.zones.iter().zip(&look.snapshot.zone_live);
     let mut family = page.counter("bascule_zone_queries_total", "Queries by zone.");
     for (zone, live) in zones() {

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::path::Path;
 
+use parking_lot::Mutex;
 use serde_json::json;
 
 use crate::snapshot::Snapshot;
@@ -15,7 +16,8 @@ pub(super) struct Listeners {
     admin: SocketAddr,
     /// Name, protocol, and the address or why there is none; only those with a VIP.
     vservers: Vec<(String, &'static str, Result<SocketAddr, String>)>,
-    dns: Vec<Result<SocketAddr, String>>,
+    /// Word for people, key for programs, and the addresses.
+    dns: [(&'static str, &'static str, Vec<Result<SocketAddr, String>>); 3],
 }
 
 // === impl Listeners ===
@@ -31,7 +33,11 @@ impl Listeners {
                     Some((vserver.name.to_string(), vserver.protocol.word(), bound))
                 })
                 .collect(),
-            dns: snapshot.dns.listening.lock().iter().map(|(asked, listening)| bound(*asked, listening)).collect(),
+            dns: [
+                ("dns", "dns", addresses(&snapshot.dns.listening)),
+                ("dns-tls", "dns_tls", addresses(&snapshot.dns.listening_tls)),
+                ("dns-https", "dns_https", addresses(&snapshot.dns.listening_https)),
+            ],
         }
     }
 
@@ -44,10 +50,10 @@ impl Listeners {
                 Err(why) => writeln!(out, "vserver {name} {protocol} not listening: {why}")?,
             }
         }
-        for address in &self.dns {
+        for (word, address) in self.dns.iter().flat_map(|(word, _, all)| all.iter().map(move |one| (word, one))) {
             match address {
-                Ok(address) => writeln!(out, "dns {address}")?,
-                Err(why) => writeln!(out, "dns not listening: {why}")?,
+                Ok(address) => writeln!(out, "{word} {address}")?,
+                Err(why) => writeln!(out, "{word} not listening: {why}")?,
             }
         }
         writeln!(out, "ready")?;
@@ -61,8 +67,13 @@ impl Listeners {
             .iter()
             .filter_map(|(name, _, address)| Some((name.clone(), json!(address.as_ref().ok()?))))
             .collect();
-        let dns: Vec<&SocketAddr> = self.dns.iter().filter_map(|address| address.as_ref().ok()).collect();
-        json!({ "admin": self.admin, "vservers": vservers, "dns": dns, "pid": std::process::id() })
+        let mut all = json!({ "admin": self.admin, "vservers": vservers });
+        for (_, key, addresses) in &self.dns {
+            let bound: Vec<&SocketAddr> = addresses.iter().filter_map(|address| address.as_ref().ok()).collect();
+            all[*key] = json!(bound);
+        }
+        all["pid"] = json!(std::process::id());
+        all
     }
 }
 
@@ -72,6 +83,10 @@ pub(super) fn write(path: &Path, content: &serde_json::Value) -> io::Result<()> 
     new.push(".new");
     std::fs::write(&new, format!("{content}\n"))?;
     std::fs::rename(&new, path)
+}
+
+fn addresses(listening: &Mutex<Vec<(SocketAddr, Listening)>>) -> Vec<Result<SocketAddr, String>> {
+    listening.lock().iter().map(|(asked, listening)| bound(*asked, listening)).collect()
 }
 
 fn bound(asked: SocketAddr, listening: &Listening) -> Result<SocketAddr, String> {

@@ -103,7 +103,7 @@ pub fn resolve(report: &mut Report, document: &Table, files: &dyn Files) -> Mode
     let scenarios = scenario::all(cx, generated);
     let rules = rule::all(cx, rule::Known { vservers: &vservers, services: &services.services, criteria: &criteria });
     vserver::targets(&mut vservers, &rules);
-    let dns = dns::dns(cx);
+    let dns = dns::dns(cx, &certificates);
     let zones = zone::all(cx);
 
     vserver::addresses(cx, &vservers, &admin, &dns);

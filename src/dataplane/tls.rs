@@ -19,10 +19,10 @@ mod servers;
 mod session;
 mod trusting;
 
-pub(crate) use accept::{look, terminate};
+pub(crate) use accept::{look, terminate, terminate_dns};
 pub(crate) use clients::{Clients, server_name};
 pub(crate) use handshakes::Handshakes;
-pub(crate) use servers::Servers;
+pub(crate) use servers::{DNS_HTTPS, DNS_TLS, Servers};
 
 use std::sync::{Arc, OnceLock};
 

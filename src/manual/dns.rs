@@ -1,6 +1,6 @@
 //! # The DNS server
 //!
-//! It answers for its zones over UDP and TCP and for nothing else: no recursion, REFUSED outside its zones. What an
+//! It answers for its zones over UDP, TCP, TLS and HTTPS and for nothing else: no recursion, REFUSED outside its zones. What an
 //! answer holds is said by [`records`](super::records); this page is about the rest of the message.
 //!
 //! ```toml
@@ -38,11 +38,59 @@
 //!   is FORMERR.
 //! - **Geography.** `geo` names a database in MaxMind's format (continent, country and first subdivision are read). It is
 //!   read with the configuration, so a reload takes a new one; no query leaves the box.
-//! - **TCP** (RFC 7766): queries may be pipelined and are answered in order; an idle connection ends after 10 s, and a
-//!   client that asks is told so (RFC 7828). 1000 connections in all, 100 of one IPv4 address or IPv6 /64.
+//! - **TCP** (RFC 7766): queries may be pipelined and are answered in order, but for transfers, between whose messages
+//!   other queries are answered. A client that asks is told how long it may be idle (RFC 7828). The limits stand below.
 //! - **Extended errors.** 14 *Not Ready* before the first probe round, 20 *Not Authoritative* outside the zones, 18
 //!   *Prohibited* for transfers, 3 *Stale Answer* for `last_good`, 0 with the policy's name where another `on_empty`
 //!   chose. `extended_errors = false` leaves them out.
+//!
+//! # Connections: TCP, TLS, HTTPS
+//!
+//! ```toml
+//! [certificate.dns]
+//! certificate = "dns.pem"
+//! key         = "dns.key"
+//!
+//! [dns.tcp]
+//! connections            = 1000
+//! connections_per_client = 100
+//! idle_timeout           = "10s"
+//! queries_per_connection = 0
+//! pipeline               = 100
+//!
+//! [dns.tls]                              # DNS over TLS, RFC 7858
+//! listen       = ["192.0.2.53:853"]
+//! certificates = ["dns"]
+//!
+//! [dns.https]                            # DNS over HTTPS, RFC 8484
+//! listen       = ["192.0.2.53:443"]
+//! certificates = ["dns"]
+//! path         = "/dns-query"
+//! tls          = { min_version = "1.3" }
+//! ```
+//!
+//! | key of `[dns.tcp]` | is | default |
+//! |---|---|---|
+//! | `connections` | connections at a time, of all three transports together; one more is closed at once | 1000 |
+//! | `connections_per_client` | the same for one IPv4 address or one IPv6 /64 | 100 |
+//! | `idle_timeout` | from the last answer to the end of the next query, for a handshake (10 s at most), for a whole HTTP request, and for taking what is sent | `10s` |
+//! | `queries_per_connection` | then it ends; 0: any number | 0 |
+//! | `pipeline` | queries of a connection that are under way at a time; over HTTP/2 its streams | 100 |
+//!
+//! The limits hold for connections that are accepted after a reload. `certificates` and `tls` are those of vservers
+//! ([`tls`](super::tls)): chosen by SNI, versions, client certificates. A reload reads the files anew; the next handshake
+//! shows what they hold then, and open connections go on.
+//!
+//! Over TLS everything is as over TCP, transfers included (RFC 9103). Over HTTPS a query is the body of a POST or stands
+//! base64url-coded in `?dns=` of a GET, over HTTP/2 or HTTP/1.1; `max-age` of the answer is the least of its TTLs, and
+//! `private`, as answers may depend on who asks. What is no query is 400, another path 404, another method 405, a query
+//! of more than 4096 bytes 413, another type 415. Transfers are refused there: one answer is one message.
+//!
+//! ```text
+//! kdig @192.0.2.53 +tls www.example.test
+//! dig @192.0.2.53 +https www.example.test
+//! curl --doh-url https://192.0.2.53/dns-query https://www.example.test/
+//! ```
 //!
 //! # Records
 //!

@@ -2,16 +2,24 @@
 
 use std::fmt;
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use super::geo::Database;
 use super::id::Name;
 use super::net::Network;
+use super::tls::ClientTls;
 
 /// `[dns]`
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dns {
     /// UDP and TCP. Empty: no DNS.
     pub listen: Vec<SocketAddr>,
+    /// What clients may hold.
+    pub tcp: TcpLimits,
+    /// DNS over TLS (RFC 7858); `None`: not spoken.
+    pub tls: Option<Encrypted>,
+    /// DNS over HTTPS (RFC 8484); `None`: not spoken.
+    pub https: Option<Encrypted>,
     /// In the order of their names.
     pub tsig: Vec<super::transfer::TsigKey>,
     /// What tells this server from others behind the same address (RFC 5001). 1..=[`NSID_MAX`] bytes; `None`: not told.
@@ -27,6 +35,33 @@ pub struct Dns {
     /// What tells where clients are; `None`: nobody knows.
     pub geo: Option<Database>,
 }
+
+/// `[dns.tcp]`: what clients may hold over connections, be they TCP, TLS or HTTPS.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TcpLimits {
+    /// At a time, of all three together. 1..=1 000 000, default 1000.
+    pub connections: u32,
+    /// Of one IPv4 address or one IPv6 /64. 1..=1 000 000, default 100.
+    pub connections_per_client: u32,
+    /// From the last answer to the end of the next query, and for taking what is sent. 1 s..=1 h, default 10 s.
+    pub idle_timeout: Duration,
+    /// Then the connection ends. 0..=1 000 000 000; 0, the default: any number.
+    pub queries_per_connection: u32,
+    /// Queries of one connection that are under way at a time; over HTTP/2 its streams. 1..=1000, default 100.
+    pub pipeline: u32,
+}
+
+/// `[dns.tls]` and `[dns.https]`: listeners that speak TLS.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Encrypted {
+    pub listen: Vec<SocketAddr>,
+    pub tls: ClientTls,
+    /// Of HTTPS: where queries go. Begins with a slash; default [`DOH_PATH`].
+    pub path: Name,
+}
+
+/// The path that clients of DNS over HTTPS take where they know no other.
+pub const DOH_PATH: &str = "/dns-query";
 
 /// Longest identifier of a server. Bytes.
 pub const NSID_MAX: usize = 128;
@@ -88,6 +123,9 @@ impl Default for Dns {
     fn default() -> Dns {
         Dns {
             listen: Vec::new(),
+            tcp: TcpLimits::default(),
+            tls: None,
+            https: None,
             tsig: Vec::new(),
             nsid: None,
             extended_errors: true,
@@ -95,6 +133,31 @@ impl Default for Dns {
             rate_limit: None,
             ecs: None,
             geo: None,
+        }
+    }
+}
+
+impl Dns {
+    /// Every address with the key that names it.
+    pub fn listeners(&self) -> impl Iterator<Item = (&'static str, SocketAddr)> + '_ {
+        let of = |encrypted: &'_ Option<Encrypted>| encrypted.iter().flat_map(|e| e.listen.clone()).collect::<Vec<_>>();
+        let (tls, https) = (of(&self.tls), of(&self.https));
+        let plain = self.listen.iter().map(|&address| ("dns.listen", address));
+        let encrypted = tls.into_iter().map(|address| ("dns.tls.listen", address));
+        plain.chain(encrypted).chain(https.into_iter().map(|address| ("dns.https.listen", address)))
+    }
+}
+
+// === impl TcpLimits ===
+
+impl Default for TcpLimits {
+    fn default() -> TcpLimits {
+        TcpLimits {
+            connections: 1_000,
+            connections_per_client: 100,
+            idle_timeout: Duration::from_secs(10),
+            queries_per_connection: 0,
+            pipeline: 100,
         }
     }
 }

@@ -4,6 +4,8 @@
 mod corpus;
 #[path = "dns_zones/dnssec.rs"]
 mod dnssec;
+#[path = "dns_zones/encrypted.rs"]
+mod encrypted;
 #[path = "dns_zones/transfer.rs"]
 mod transfer;
 
@@ -79,15 +81,20 @@ impl Served {
     pub async fn start(config: &str, write: impl FnOnce(&Path)) -> Served {
         let folder = tempfile::tempdir().unwrap();
         write(folder.path());
-        let source = Source { path: "bascule.toml".into(), text: config.into() };
-        let files = DiskFiles::beside(&folder.path().join("bascule.toml"));
-        let loaded = config::load(source, &[], &files).unwrap_or_else(|problems| panic!("{problems:#?}"));
-        let zones = Arc::new(ZoneIndex::build(&loaded.model));
+        let model = load(folder.path(), config);
+        let zones = Arc::new(ZoneIndex::build(&model));
         let mut registry = Registry::default();
-        let first = build(parts(1, &loaded.model, &zones, &mut registry, false, None));
+        let first = build(parts(1, &model, &zones, &mut registry, false, None));
         let cell = Cell::new(first);
         let server = DnsServer::start(Arc::clone(&cell)).await;
-        Served { folder, model: loaded.model, zones, registry, cell, server: Some(server) }
+        Served { folder, model, zones, registry, cell, server: Some(server) }
+    }
+
+    /// Takes another configuration, with the files as they are now.
+    pub async fn reload(&mut self, config: &str) {
+        self.model = load(self.folder.path(), config);
+        self.zones = Arc::new(ZoneIndex::build(&self.model));
+        self.flip(false).await;
     }
 
     /// The scenario is active or not from now on.
@@ -107,6 +114,12 @@ impl Served {
     pub async fn stop(mut self) {
         self.server.take().unwrap().stop(Duration::from_secs(2)).await;
     }
+}
+
+fn load(folder: &Path, config: &str) -> Arc<Model> {
+    let source = Source { path: "bascule.toml".into(), text: config.into() };
+    let files = DiskFiles::beside(&folder.join("bascule.toml"));
+    config::load(source, &[], &files).unwrap_or_else(|problems| panic!("{problems:#?}")).model
 }
 
 fn parts<'a>(

@@ -2,7 +2,7 @@
 
 use super::text::{Text, Value};
 use crate::model::Model;
-use crate::model::dns::{ClientSubnet, Cookies, RateLimit};
+use crate::model::dns::{ClientSubnet, Cookies, RateLimit, TcpLimits};
 use crate::model::geo::Database;
 use crate::model::net::Network;
 use crate::model::transfer::TsigSecret;
@@ -18,6 +18,16 @@ pub(super) fn dns(out: &mut Text, model: &Model) {
     out.maybe("ecs", dns.ecs.as_ref().map(ecs));
     let geo = |database: &Database| Value::Inline(vec![("database".into(), Value::str(&database.file))]);
     out.maybe("geo", dns.geo.as_ref().map(geo));
+    tcp(out, &dns.tcp);
+    for (key, encrypted) in [("tls", &dns.tls), ("https", &dns.https)] {
+        let Some(encrypted) = encrypted else { continue };
+        out.table(&["dns", key]);
+        out.key("listen", Value::List(encrypted.listen.iter().map(Value::show).collect()));
+        if key == "https" {
+            out.key("path", Value::str(&encrypted.path));
+        }
+        super::tls::clients(out, model, &encrypted.tls);
+    }
     for key in &dns.tsig {
         out.table(&["dns", "tsig", &key.name]);
         out.key("algorithm", Value::str("hmac-sha256"));
@@ -27,6 +37,18 @@ pub(super) fn dns(out: &mut Text, model: &Model) {
         };
         out.key("secret", Value::Inline(vec![(word.into(), Value::str(value))]));
     }
+}
+
+fn tcp(out: &mut Text, tcp: &TcpLimits) {
+    if *tcp == TcpLimits::default() {
+        return;
+    }
+    out.table(&["dns", "tcp"]);
+    out.key("connections", Value::Int(tcp.connections.into()));
+    out.key("connections_per_client", Value::Int(tcp.connections_per_client.into()));
+    out.key("idle_timeout", Value::duration(tcp.idle_timeout));
+    out.key("queries_per_connection", Value::Int(tcp.queries_per_connection.into()));
+    out.key("pipeline", Value::Int(tcp.pipeline.into()));
 }
 
 fn cookies(cookies: &Cookies) -> Value {

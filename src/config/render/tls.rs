@@ -29,7 +29,7 @@ pub(super) fn of_vserver(out: &mut Text, model: &Model, vserver: &Vserver) {
     }
 }
 
-fn clients(out: &mut Text, model: &Model, tls: &ClientTls) {
+pub(super) fn clients(out: &mut Text, model: &Model, tls: &ClientTls) {
     out.key("certificates", Value::List(tls.certificates.iter().map(|id| name(model, *id)).collect()));
     let mut entries = vec![
         ("min_version".into(), Value::str(tls.min_version.word())),

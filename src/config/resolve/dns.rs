@@ -2,23 +2,27 @@
 
 use std::net::SocketAddr;
 
-use super::Context;
 use super::object::Object;
+use super::{Context, tls};
 use crate::config::document::{Node, Path, Table, Value};
 use crate::config::values;
-use crate::model::dns::{ClientSubnet, CookieKey, Cookies, Dns, NSID_MAX, RateLimit};
+use crate::model::dns::{ClientSubnet, CookieKey, Cookies, DOH_PATH, Dns, Encrypted, NSID_MAX, RateLimit, TcpLimits};
 use crate::model::geo::Database;
 use crate::model::net::Network;
+use crate::model::tls::Certificate;
 
 static NOTHING: Table = Table { entries: Vec::new() };
 
-pub fn dns(cx: &mut Context<'_>) -> Dns {
+pub fn dns(cx: &mut Context<'_>, certificates: &[Certificate]) -> Dns {
     let root = Path::Root;
     let entry = cx.document.entry("dns");
     let table = entry.and_then(|entry| entry.node.table()).unwrap_or(&NOTHING);
     let object = Object::new(table, None, root.key("dns"), entry.map(|entry| entry.place).unwrap_or_default());
     Dns {
         listen: listen(cx, &object),
+        tcp: tcp(&object),
+        tls: encrypted(cx, &object, "tls", certificates),
+        https: encrypted(cx, &object, "https", certificates),
         tsig: super::zone::tsig(cx),
         nsid: nsid(cx, &object),
         extended_errors: object.bool("extended_errors").unwrap_or(true),
@@ -35,11 +39,46 @@ fn listen(cx: &mut Context<'_>, object: &Object<'_>) -> Vec<SocketAddr> {
         let Some(address) = node.text().and_then(|text| values::socket(text).ok()) else { continue };
         if address.port() != 0 && listen.contains(&address) {
             let list = object.path.key("listen");
-            cx.report.error(node.place, list.item(index), format!("dns.listen: {address} stands twice"));
+            cx.report.error(node.place, list.item(index), format!("{list}: {address} stands twice"));
         }
         listen.push(address);
     }
     listen
+}
+
+fn tcp(object: &Object<'_>) -> TcpLimits {
+    let default = TcpLimits::default();
+    let Some((table, place)) = object.inner("tcp") else { return default };
+    let inner = Object::new(table, None, object.path.key("tcp"), place);
+    TcpLimits {
+        connections: inner.int("connections").unwrap_or(default.connections),
+        connections_per_client: inner.int("connections_per_client").unwrap_or(default.connections_per_client),
+        idle_timeout: inner.duration("idle_timeout").unwrap_or(default.idle_timeout),
+        queries_per_connection: inner.int("queries_per_connection").unwrap_or(default.queries_per_connection),
+        pipeline: inner.int("pipeline").unwrap_or(default.pipeline),
+    }
+}
+
+/// `[dns.tls]`, `[dns.https]`
+fn encrypted(
+    cx: &mut Context<'_>,
+    object: &Object<'_>,
+    key: &'static str,
+    certificates: &[Certificate],
+) -> Option<Encrypted> {
+    let (table, place) = object.inner(key)?;
+    let inner = Object::new(table, None, object.path.key(key), place);
+    let listen = listen(cx, &inner);
+    if tls::shows_none(&inner) && !listen.is_empty() {
+        inner.wrong_whole(cx.report, "needs `certificates` to show to clients");
+    }
+    let path = inner.name("path").unwrap_or_else(|| DOH_PATH.into());
+    let is_path = path.starts_with('/') && path.bytes().all(|byte| byte.is_ascii_graphic() && !b"?#{}".contains(&byte));
+    if !is_path {
+        let why = format!("`{path}` is not the path of a URL such as `{DOH_PATH}`, without query and variables");
+        inner.wrong(cx.report, "path", why);
+    }
+    Some(Encrypted { listen, tls: tls::client_tls(cx, &inner, certificates), path })
 }
 
 fn nsid(cx: &mut Context<'_>, object: &Object<'_>) -> Option<crate::model::id::Name> {

@@ -23,6 +23,21 @@ pub fn clients(
         }
         return None;
     }
+    // One without an address shows none to anybody.
+    if object.own("address").is_some() && shows_none(object) {
+        let why = format!("a vserver of type {} with an address needs `certificates`", protocol.word());
+        object.wrong_whole(cx.report, why);
+    }
+    Some(client_tls(cx, object, certificates))
+}
+
+/// Whether no certificate is named.
+pub fn shows_none(object: &Object<'_>) -> bool {
+    object.get("certificates").is_none_or(|node| node.list().is_some_and(<[Node]>::is_empty))
+}
+
+/// `certificates` and `tls` of whatever speaks TLS to clients.
+pub fn client_tls(cx: &mut Context<'_>, object: &Object<'_>, certificates: &[Certificate]) -> ClientTls {
     let path = object.path.key("certificates");
     let mut bound: Vec<CertificateId> = Vec::new();
     for node in object.items("certificates") {
@@ -33,14 +48,8 @@ pub fn clients(
             bound.push(id);
         }
     }
-    let none = object.get("certificates").is_none_or(|node| node.list().is_some_and(<[Node]>::is_empty));
-    // One without an address shows none to anybody.
-    if none && object.own("address").is_some() {
-        let why = format!("a vserver of type {} with an address needs `certificates`", protocol.word());
-        object.wrong_whole(cx.report, why);
-    }
     let defaults = ClientTls { certificates: bound, ..ClientTls::default() };
-    let Some((table, place)) = object.inner("tls") else { return Some(defaults) };
+    let Some((table, place)) = object.inner("tls") else { return defaults };
     let inner = Object::new(table, None, object.path.key("tls"), place);
     let tls = ClientTls {
         min_version: version(&inner, "min_version").unwrap_or(TlsVersion::V1_2),
@@ -54,7 +63,7 @@ pub fn clients(
         let (min, max) = (tls.min_version.word(), tls.max_version.word());
         inner.wrong(cx.report, "min_version", format!("{min} is above `max_version`, which is {max}"));
     }
-    Some(tls)
+    tls
 }
 
 fn client_auth(cx: &mut Context<'_>, inner: &Object<'_>, certificates: &[Certificate]) -> ClientAuth {

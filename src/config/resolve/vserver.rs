@@ -278,14 +278,20 @@ pub fn addresses(cx: &mut Context<'_>, vservers: &[Vserver], admin: &Admin, dns:
     // By address, and whether it is UDP.
     let mut taken: HashMap<(SocketAddr, bool), String> = HashMap::new();
     taken.insert((admin.listen, false), "the management (`admin.listen`)".into());
-    for &address in dns.listen.iter().filter(|address| address.port() != 0) {
-        if address == admin.listen {
-            let place = cx.section_table("dns").and_then(|table| table.get("listen")).map(|node| node.place);
-            let why = format!("dns.listen: {address} is the address of the management (`admin.listen`) already");
-            cx.report.error(place.unwrap_or_default(), "dns.listen", why);
+    for (path, address) in dns.listeners().filter(|(_, address)| address.port() != 0) {
+        if let Some(owner) = taken.get(&(address, false)) {
+            let mut keys = path.split('.').skip(1);
+            let first = cx.section_table("dns").and_then(|table| table.get(keys.next()?));
+            let place =
+                keys.try_fold(first, |node, key| Some(node?.table()?.get(key))).flatten().map(|node| node.place);
+            let why = format!("{path}: {address} is the address of {owner} already");
+            cx.report.error(place.unwrap_or_default(), path, why);
+            continue;
         }
-        taken.insert((address, false), "DNS (`dns.listen`)".into());
-        taken.insert((address, true), "DNS (`dns.listen`)".into());
+        taken.insert((address, false), format!("DNS (`{path}`)"));
+        if path == "dns.listen" {
+            taken.insert((address, true), format!("DNS (`{path}`)"));
+        }
     }
     // In the order of the text, so that the second of two is the one reported.
     let mut order: Vec<&Vserver> = vservers.iter().filter(|vserver| vserver.address.is_some()).collect();

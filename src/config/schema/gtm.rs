@@ -1,6 +1,7 @@
 //! Keys of the GTM: checks, scenarios, data centres, zones.
 
 use super::monitor::with_dialogue_keys;
+use super::tls::{CERTIFICATES, CLIENT_TLS};
 use super::{
     DAY, HEADERS, HOUR, Kind, NAMES, SECOND, SECRET, STATUSES, Schema, TTL, Words, YEAR, aliased, key, required,
     schema, words,
@@ -238,6 +239,9 @@ static ACCESS: Words = words(&["wan", "lan"]);
 pub(super) static DNS: Schema = Schema {
     keys: &[
         key("listen", Kind::OneOf(&[Kind::List(&Kind::Socket), Kind::Socket])),
+        key("tcp", Kind::Table(&TCP)),
+        key("tls", Kind::Table(&DNS_TLS)),
+        key("https", Kind::Table(&DNS_HTTPS)),
         key("nsid", Kind::Name),
         key("extended_errors", Kind::Bool),
         key("cookies", Kind::OneOf(&[Kind::Table(&COOKIES), Kind::Bool])),
@@ -248,6 +252,16 @@ pub(super) static DNS: Schema = Schema {
     ],
     later: &["startup_wait"],
 };
+static TCP: Schema = schema(&[
+    key("connections", Kind::Int(1, 1_000_000)),
+    key("connections_per_client", Kind::Int(1, 1_000_000)),
+    key("idle_timeout", Kind::Duration(SECOND, HOUR)),
+    key("queries_per_connection", Kind::Int(0, 1_000_000_000)),
+    key("pipeline", Kind::Int(1, 1_000)),
+]);
+const SOCKETS: Kind = Kind::OneOf(&[Kind::List(&Kind::Socket), Kind::Socket]);
+static DNS_TLS: Schema = schema(&[key("listen", SOCKETS), CERTIFICATES, CLIENT_TLS]);
+static DNS_HTTPS: Schema = schema(&[key("listen", SOCKETS), CERTIFICATES, CLIENT_TLS, key("path", Kind::Name)]);
 static GEO: Schema = schema(&[required("database", Kind::Name)]);
 static COOKIES: Schema = schema(&[required("keys", NAMES)]);
 static RATE_LIMIT: Schema = schema(&[

@@ -27,7 +27,6 @@
 mod resolve;
 
 use std::net::IpAddr;
-use std::time::Duration;
 
 use super::cookie;
 use super::wire::{self, ExtendedError, Malformed, Opt, Query, Writer, rcode};
@@ -42,13 +41,14 @@ use resolve::{Resolution, Resolved};
 
 /// Steps of a chain of aliases that are followed.
 pub const CHAIN_MAX: usize = 16;
-/// How long a connection may be idle; clients that ask are told (RFC 7828).
-pub const TCP_IDLE: Duration = Duration::from_secs(10);
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Transport {
     Udp,
     Tcp,
+    /// RFC 7858.
+    Tls,
+    /// RFC 8484.
+    Https,
 }
 
 /// What became of a message; for counters and logs.
@@ -156,7 +156,7 @@ pub(super) fn respond(
         );
     }
     let mut limit = match (circumstances.transport, query.edns) {
-        (Transport::Tcp, _) => usize::from(u16::MAX),
+        (Transport::Tcp | Transport::Tls | Transport::Https, _) => usize::from(u16::MAX),
         (Transport::Udp, Some(edns)) => usize::from(edns.udp_payload.min(wire::UDP_PAYLOAD_MAX)),
         (Transport::Udp, None) => usize::from(wire::UDP_PAYLOAD_PLAIN),
     };
@@ -183,7 +183,7 @@ pub(super) fn respond(
     let mut writer = Writer::new(out, &query, message, limit, 0);
     let resolution = Resolution::new(snapshot, zone, chosen, circumstances);
     let mut result = resolution.run(&query, &mut writer);
-    if result.truncated && transport == Transport::Tcp {
+    if result.truncated && transport != Transport::Udp {
         // More than 64 KiB: there is no transport to send the client to.
         result = Resolved { rcode: rcode::SERVFAIL, authoritative: false, truncated: false, ..result };
         writer.clear();
@@ -290,12 +290,14 @@ impl<'a> Reply<'a> {
         let Some(edns) = query.edns else { return Reply { opt: None, good_cookie: false, scope: 0 } };
         let options = &edns.options;
         let verdict = options.cookie.and_then(|c| cookie::judge(snapshot, &c, circumstances.client, circumstances.now));
-        let keeps_alive = options.keepalive && circumstances.transport == Transport::Tcp;
+        // HTTP has its own way to say how long a connection lasts (RFC 8484 §5.2).
+        let keeps_alive = options.keepalive && matches!(circumstances.transport, Transport::Tcp | Transport::Tls);
+        let idle = || (snapshot.model.dns.tcp.idle_timeout.as_millis() / 100) as u16;
         let opt = Opt {
             dnssec_ok: edns.dnssec_ok,
             nsid: snapshot.model.dns.nsid.as_deref().filter(|_| options.nsid),
             cookie: verdict.map(|verdict| verdict.reply),
-            keepalive: keeps_alive.then_some((TCP_IDLE.as_millis() / 100) as u16),
+            keepalive: keeps_alive.then(idle),
             subnet: None,
             error: None,
         };

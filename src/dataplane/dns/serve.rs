@@ -1,12 +1,17 @@
-//! DNS over UDP and TCP: sockets that follow `[dns] listen` of the current snapshot.
+//! DNS over UDP, TCP, TLS and HTTPS: sockets that follow `[dns]` of the current snapshot.
 //!
-//! Each address has a UDP socket for each core, read by a thread of its own in batches (one system call for many datagrams,
-//! [`batch`]), and one TCP listener on the tokio runtime. Both share the port; port 0 takes one that is free for both. A
-//! socket stays as long as its address is configured, whatever else a new generation changes, so a reload drops no query.
+//! Each address of `listen` has a UDP socket for each core, read by a thread of its own in batches (one system call for many
+//! datagrams, [`batch`]), and one TCP listener on the tokio runtime. Both share the port; port 0 takes one that is free
+//! for both. Those of `[dns.tls]` and `[dns.https]` have a TCP listener each; a certificate that is read anew is shown
+//! from the next handshake on, and open connections go on with theirs. A socket stays as long as its address is
+//! configured, whatever else a new generation changes, so a reload drops no query.
 //! What cannot be bound says so in [`DnsLive::listening`](crate::snapshot::live::DnsLive) and is tried again.
 
 mod ahead;
 mod batch;
+mod clients;
+mod encrypted;
+mod https;
 mod socket;
 mod tally;
 mod tcp;
@@ -25,6 +30,7 @@ use super::answer::{Outcome, Transport};
 use super::notify::Notifier;
 use super::wire::rcode;
 use crate::balance::records::Fallback;
+use crate::dataplane::tls::Servers;
 use crate::snapshot::limiter::{Kind, Verdict};
 use crate::snapshot::live::Listening;
 use crate::snapshot::{Cell, Snapshot};
@@ -45,7 +51,8 @@ pub struct DnsServer {
 /// What every socket needs.
 struct Shared {
     cell: Arc<Cell>,
-    clients: tcp::Clients,
+    clients: clients::Clients,
+    tls: Servers,
     /// True from the stop on: TCP connections end after the queries that they have sent.
     stopped: watch::Receiver<bool>,
     /// Fallbacks that `on_empty` chose since the last line in the log.
@@ -68,10 +75,18 @@ impl DnsServer {
         let (stop, stopped) = watch::channel(false);
         let mut published = cell.subscribe();
         published.borrow_and_update();
-        let shared = Arc::new(Shared { cell, clients: tcp::Clients::default(), stopped, unlogged: AtomicU64::new(0) });
+        let shared = Arc::new(Shared {
+            cell,
+            clients: clients::Clients::default(),
+            tls: Servers::default(),
+            stopped,
+            unlogged: AtomicU64::new(0),
+        });
         let mut sockets = HashMap::new();
+        let mut secured = encrypted::Listeners::default();
         let snapshot = shared.cell.load_full();
         let mut failed = reconcile(&shared, &mut sockets, &snapshot).await;
+        failed |= secured.reconcile(&shared, &snapshot).await;
         let (done, reconciled) = watch::channel(snapshot.generation);
         drop(snapshot);
         let following = Arc::clone(&shared);
@@ -95,6 +110,7 @@ impl DnsServer {
                 }
                 let snapshot = shared.cell.load_full();
                 failed = reconcile(&shared, &mut sockets, &snapshot).await;
+                failed |= secured.reconcile(&shared, &snapshot).await;
                 notifier.follow(&snapshot);
                 ahead.follow(&snapshot);
                 done.send_replace(snapshot.generation);
@@ -103,6 +119,7 @@ impl DnsServer {
             for (_, bound) in sockets.drain() {
                 bound.close().await;
             }
+            secured.close().await;
         });
         DnsServer { shared, reconciled, stop, follower }
     }
@@ -118,10 +135,12 @@ impl DnsServer {
         self.stop.send_replace(true);
         let _ = self.follower.await;
         let live = Arc::clone(&self.shared.cell.load().dns);
-        live.listening.lock().clear();
+        for listening in [&live.listening, &live.listening_tls, &live.listening_https] {
+            listening.lock().clear();
+        }
         let closed = self.shared.clients.all_closed();
         if tokio::time::timeout(grace, closed).await.is_err() {
-            tracing::warn!(open = live.tcp_connections.load(Ordering::Relaxed), "DNS connections cut after the grace");
+            tracing::warn!(open = self.shared.clients.open(), "DNS connections cut after the grace");
         }
         self.shared.clients.cut();
     }
@@ -170,7 +189,7 @@ impl Bound {
             address: pair.address,
             local: socket::is_local(asked.ip()),
             udp: udp::Server::start(shared, pair.udp, asked.ip().is_unspecified())?,
-            tcp: tcp::Server::start(shared, pair.tcp)?,
+            tcp: tcp::Server::start(shared, pair.tcp, Transport::Tcp)?,
         })
     }
 

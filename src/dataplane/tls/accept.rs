@@ -14,6 +14,7 @@ use tokio_rustls::LazyConfigAcceptor;
 use tokio_rustls::server::TlsStream;
 
 use super::failure::Failure;
+use super::servers::Servers;
 use super::{hello, session, version_of};
 use crate::dataplane::conn::{ClientInfo, TlsInfo};
 use crate::dataplane::{Shared, raised, reset_on_close};
@@ -47,7 +48,7 @@ pub(crate) async fn terminate(
     let entry = Arc::clone(&info.conn.entry);
     let _under_way = shared.handshakes.begin(&entry);
     let began = Instant::now();
-    let handshake = session::identified(handshake(shared, vserver, stream, &entry));
+    let handshake = session::identified(handshake(&shared.tls, vserver, stream, Some(&entry)));
     let handshake = tokio::time::timeout(LIMIT, handshake);
     let (done, identity) = match tokio::select! { done = handshake => done, () = ending(shared) => return None } {
         Ok(done) => done,
@@ -81,14 +82,43 @@ pub(crate) async fn terminate(
     }
 }
 
-async fn handshake(
-    shared: &Shared,
-    vserver: &Name,
+/// Speaks TLS with a client of the DNS service; `name` is that of the table. Errors: in words.
+pub(crate) async fn terminate_dns(
+    servers: &Servers,
+    name: &str,
     stream: TcpStream,
-    entry: &Connection,
+    limit: Duration,
+) -> Result<TlsStream<TcpStream>, String> {
+    let handshake = tokio::time::timeout(limit, session::identified(handshake(servers, name, stream, None)));
+    match handshake.await {
+        Ok((Ok(stream), _)) => Ok(stream),
+        Ok((Err(Failed::Cut(_)), _)) => Err("cut".to_owned()),
+        Ok((Err(Failed::By { failure, why, left }), _)) => {
+            if let Some(left) = left {
+                let _ = tokio::time::timeout(PARTING, part(left)).await;
+            }
+            Err(format!("{}: {why}", failure.word()))
+        }
+        Err(_) => Err("handshake not over in time".to_owned()),
+    }
+}
+
+/// Resolves once the connection was cut; one without an entry in the table never is.
+async fn when_cut(entry: Option<&Connection>) -> Reason {
+    match entry {
+        Some(entry) => entry.when_cut().await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn handshake(
+    servers: &Servers,
+    vserver: &str,
+    stream: TcpStream,
+    entry: Option<&Connection>,
 ) -> Result<TlsStream<TcpStream>, Failed> {
     let mut acceptor = pin!(LazyConfigAcceptor::new(Acceptor::default(), stream));
-    let begun = tokio::select! { begun = acceptor.as_mut() => Ok(begun), reason = entry.when_cut() => Err(reason) };
+    let begun = tokio::select! { begun = acceptor.as_mut() => Ok(begun), reason = when_cut(entry) => Err(reason) };
     let mut begun = match begun {
         Ok(Ok(begun)) => begun,
         Ok(Err(error)) => return Err(Failed::new(&error, acceptor.take_io())),
@@ -98,7 +128,7 @@ async fn handshake(
             return Err(Failed::Cut(reason));
         }
     };
-    let server = shared.tls.get(vserver);
+    let server = servers.get(vserver);
     let made = match server.as_deref().map(|server| &server.made) {
         Some(Ok(made)) => made,
         Some(Err(why)) => {
@@ -117,7 +147,7 @@ async fn handshake(
     let accept = begun.into_stream(Arc::clone(&made.config)).into_fallible();
     tokio::select! {
         done = accept => done.map_err(|(error, left)| Failed::new(&error, Some(left))),
-        reason = entry.when_cut() => Err(Failed::Cut(reason)),
+        reason = when_cut(entry) => Err(Failed::Cut(reason)),
     }
 }
 

@@ -1,4 +1,4 @@
-//! TLS to clients: one configuration for each vserver, made when its definition or one of its certificates changes, and
+//! TLS to clients: one configuration for each vserver and each encrypted listener of DNS, made when its definition or one of its certificates changes, and
 //! kept as long as they do not. Made where the listeners follow a new generation, so that no handshake waits for it.
 
 use std::collections::HashMap;
@@ -13,12 +13,17 @@ use super::certified::Certified;
 use super::session::Sessions;
 use super::{pinned, provider, versions};
 use crate::model::Model;
+use crate::model::dns::Encrypted;
 use crate::model::id::Name;
 use crate::model::service::Protocol;
-use crate::model::tls::{Certificate, ClientAuth, TlsVersion};
+use crate::model::tls::{Certificate, ClientAuth, ClientTls, TlsVersion};
 use crate::model::vserver::Vserver;
 
-/// By vserver.
+/// Names of the tables of the DNS service that speak TLS.
+pub(crate) const DNS_TLS: &str = "dns.tls";
+pub(crate) const DNS_HTTPS: &str = "dns.https";
+
+/// By vserver, or by table of the DNS service.
 #[derive(Default)]
 pub(crate) struct Servers {
     current: RwLock<HashMap<Name, Arc<Server>>>,
@@ -57,24 +62,43 @@ type ClientCertificates = Option<(bool, Certificate)>;
 // === impl Servers ===
 
 impl Servers {
-    /// Makes what is new or has changed, and forgets what is gone.
+    /// Makes what is new or has changed for vservers, and forgets what is gone.
     pub fn follow(&self, model: &Arc<Model>) {
+        self.take(model, |model| {
+            let vservers = model.vservers.iter().filter(|v| v.protocol.is_tls() && v.address.is_some());
+            vservers.map(|vserver| (Arc::clone(&vserver.name), Definition::of_vserver(model, vserver))).collect()
+        });
+    }
+
+    /// The same for the listeners of the DNS service, under the names of their tables.
+    pub fn follow_dns(&self, model: &Arc<Model>) {
+        self.take(model, |model| {
+            let of = |(name, encrypted, alpn): (&str, &Option<Encrypted>, &[&[u8]])| {
+                let tls = &encrypted.as_ref()?.tls;
+                Some((name.into(), Definition::of(model, tls, alpn)))
+            };
+            let tls: (_, _, &[&[u8]]) = (DNS_TLS, &model.dns.tls, &[b"dot"]);
+            let https: (_, _, &[&[u8]]) = (DNS_HTTPS, &model.dns.https, &[b"h2", b"http/1.1"]);
+            [tls, https].into_iter().filter_map(of).collect()
+        });
+    }
+
+    fn take(&self, model: &Arc<Model>, wanted: impl FnOnce(&Model) -> Vec<(Name, Definition)>) {
         let mut followed = self.followed.lock();
         if followed.as_ref().is_some_and(|followed| Arc::ptr_eq(followed, model)) {
             return;
         }
         let known = self.current.read().clone();
         let mut next = HashMap::new();
-        for vserver in model.vservers.iter().filter(|v| v.protocol.is_tls() && v.address.is_some()) {
-            let definition = Definition::of(model, vserver);
-            let server = match known.get(&vserver.name) {
+        for (name, definition) in wanted(model) {
+            let server = match known.get(&name) {
                 Some(server) if server.definition == definition => Arc::clone(server),
                 former => Arc::new(Server::make(definition, former.map(|server| &**server))),
             };
             if let Err(why) = &server.made {
-                tracing::error!(vserver = &*vserver.name, why, "no TLS");
+                tracing::error!(listener = &*name, why, "no TLS");
             }
-            next.insert(Arc::clone(&vserver.name), server);
+            next.insert(name, server);
         }
         *self.current.write() = next;
         *followed = Some(Arc::clone(model));
@@ -88,18 +112,21 @@ impl Servers {
 // === impl Definition ===
 
 impl Definition {
-    fn of(model: &Model, vserver: &Vserver) -> Definition {
-        let tls = vserver.tls.clone().unwrap_or_default();
+    fn of_vserver(model: &Model, vserver: &Vserver) -> Definition {
+        let alpn: &[&[u8]] = match (vserver.protocol, vserver.http2) {
+            (Protocol::Ssl, true) => &[b"h2", b"http/1.1"],
+            (Protocol::Ssl, false) => &[b"http/1.1"],
+            _ => &[],
+        };
+        Definition::of(model, &vserver.tls.clone().unwrap_or_default(), alpn)
+    }
+
+    fn of(model: &Model, tls: &ClientTls, alpn: &[&[u8]]) -> Definition {
         let certificate = |id: &crate::model::id::CertificateId| model.certificates[id.index()].clone();
         let clients = match &tls.client_auth {
             ClientAuth::None => None,
             ClientAuth::Optional { authority } => Some((false, certificate(authority))),
             ClientAuth::Required { authority } => Some((true, certificate(authority))),
-        };
-        let alpn: &[&[u8]] = match (vserver.protocol, vserver.http2) {
-            (Protocol::Ssl, true) => &[b"h2", b"http/1.1"],
-            (Protocol::Ssl, false) => &[b"http/1.1"],
-            _ => &[],
         };
         Definition {
             certificates: tls.certificates.iter().map(certificate).collect(),

@@ -17,6 +17,8 @@ use crate::model::zone::Zone;
 pub struct DnsLive {
     pub udp_queries_total: AtomicU64,
     pub tcp_queries_total: AtomicU64,
+    pub tls_queries_total: AtomicU64,
+    pub https_queries_total: AtomicU64,
     /// Answers by RCODE, the extended one included (16 is BADVERS); the last place counts what is above.
     pub rcodes_total: [AtomicU64; DnsLive::RCODES],
     /// Messages that get no answer: too short, or answers themselves.
@@ -33,12 +35,24 @@ pub struct DnsLive {
     pub refused_total: AtomicU64,
     /// Answers that `on_empty` chose.
     pub fallback_total: AtomicU64,
-    /// Open TCP connections.
+    /// Open TCP connections without TLS.
     pub tcp_connections: AtomicU32,
-    /// TCP connections closed at once because there were too many.
+    /// Open connections of DNS over TLS.
+    pub tls_connections: AtomicU32,
+    /// Open connections of DNS over HTTPS.
+    pub https_connections: AtomicU32,
+    /// Connections of all kinds closed at once because there were too many.
     pub tcp_rejected_total: AtomicU64,
+    /// Handshakes with clients that came to nothing.
+    pub tls_failed_total: AtomicU64,
+    /// HTTP requests that brought no DNS message, and got another answer than one.
+    pub http_refused_total: AtomicU64,
     /// The addresses of `[dns] listen` in order, each with how it stands; UDP and TCP share the port.
     pub listening: Mutex<Vec<(SocketAddr, Listening)>>,
+    /// The same for `[dns.tls] listen`.
+    pub listening_tls: Mutex<Vec<(SocketAddr, Listening)>>,
+    /// The same for `[dns.https] listen`.
+    pub listening_https: Mutex<Vec<(SocketAddr, Listening)>>,
     cookie_key: OwnKey,
 }
 
@@ -143,6 +157,15 @@ impl DnsLive {
             Listening::None | Listening::Failed { .. } => None,
         };
         self.listening.lock().iter().filter_map(bound).collect()
+    }
+
+    /// Open connections: 0 without TLS, 1 over TLS, 2 over HTTPS.
+    pub fn connections(&self, transport: usize) -> &AtomicU32 {
+        match transport {
+            0 => &self.tcp_connections,
+            1 => &self.tls_connections,
+            _ => &self.https_connections,
+        }
     }
 
     /// The key of cookies of this process; secret.

@@ -25,10 +25,7 @@ pub(super) struct Pair {
 pub(super) fn bind(asked: SocketAddr, readers: usize) -> io::Result<Pair> {
     let mut tries = if asked.port() == 0 { TRIES } else { 1 };
     loop {
-        let tcp = open(asked, Type::STREAM, Protocol::TCP, false)?;
-        tcp.listen(BACKLOG)?;
-        tcp.set_nonblocking(true)?;
-        let tcp: TcpListener = tcp.into();
+        let tcp = listen(asked)?;
         let address = tcp.local_addr()?;
         tries -= 1;
         // The first stands alone, so that an address in use is an error; SO_REUSEPORT lets its own others in behind it.
@@ -47,6 +44,14 @@ pub(super) fn bind(asked: SocketAddr, readers: usize) -> io::Result<Pair> {
             Err(error) => return Err(error),
         }
     }
+}
+
+/// Binds TCP alone. Non-blocking.
+pub(super) fn listen(asked: SocketAddr) -> io::Result<TcpListener> {
+    let tcp = open(asked, Type::STREAM, Protocol::TCP, false)?;
+    tcp.listen(BACKLOG)?;
+    tcp.set_nonblocking(true)?;
+    Ok(tcp.into())
 }
 
 /// Whether the address is on this machine.

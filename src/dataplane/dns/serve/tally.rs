@@ -106,6 +106,8 @@ impl Drop for Tally<'_> {
         let total = match self.transport {
             Transport::Udp => &live.udp_queries_total,
             Transport::Tcp => &live.tcp_queries_total,
+            Transport::Tls => &live.tls_queries_total,
+            Transport::Https => &live.https_queries_total,
         };
         add(total, &mut replies);
     }

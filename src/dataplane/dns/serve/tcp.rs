@@ -1,63 +1,57 @@
-//! TCP (RFC 7766): queries may be pipelined and are answered in order; a connection ends when it has been idle too long,
-//! takes its answers too slowly, or sends what is no DNS. Connections are counted, in all and by client, so that one client
-//! cannot take them all.
+//! Listeners of TCP, TLS and HTTPS, and DNS over the first two (RFC 7766, RFC 7858): queries may be pipelined; a
+//! connection ends when it has been idle too long, takes its answers too slowly, or sends what is no DNS.
+//!
+//! An answer is made while its query is looked at, so answers come in the order of the queries, but for transfers: those
+//! take long, and queries that come meanwhile are answered between two of their messages.
 
-use std::collections::HashMap;
 use std::io;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use parking_lot::Mutex;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
+use tokio_rustls::server::TlsStream;
 
-use super::{Entropy, Shared, seconds};
-use crate::dataplane::dns::answer::{Circumstances, Scratch, TCP_IDLE, Transport, answer_with};
+use super::clients::Open;
+use super::{Entropy, Shared, Transport, https, seconds};
+use crate::dataplane::dns::answer::{Circumstances, Scratch, answer_with};
 use crate::dataplane::dns::{transfer, unix_now};
+use crate::dataplane::tls;
 
-/// From the last answer to the end of the next query, and for taking the answers to what was read at once.
-const PATIENCE: Duration = TCP_IDLE;
-/// Zone transfers at a time.
-const TRANSFERS_MAX: usize = 8;
-const CONNECTIONS_MAX: usize = 1_000;
-/// Of one IPv4 address or one IPv6 /64.
-const CONNECTIONS_OF_A_CLIENT_MAX: usize = 100;
+/// Time for a whole handshake.
+const HANDSHAKE: Duration = Duration::from_secs(10);
+/// How long a client may take to end its side of a connection that ends here.
+const PARTING: Duration = Duration::from_secs(1);
 /// Answers wait for each other up to this. Bytes.
 const WRITE_AT: usize = 64 << 10;
+/// What is read while a transfer is under way. Bytes.
+const READ_AHEAD: usize = 16 << 10;
 /// A query with every imaginable option stays below. Bytes.
-const QUERY_MAX: usize = 4096;
+pub(super) const QUERY_MAX: usize = 4096;
 
 /// The listener of one address; it ends with it, its connections do not.
 pub(super) struct Server {
     acceptor: JoinHandle<()>,
 }
 
-/// Open connections.
-pub(super) struct Clients {
-    total: AtomicUsize,
-    by_client: Mutex<HashMap<IpAddr, usize>>,
-    changed: Notify,
-    cut: Notify,
-    is_cut: AtomicBool,
-    transfers: Semaphore,
-}
-
-/// One of them, counted until dropped.
-struct Open {
-    shared: Arc<Shared>,
-    client: IpAddr,
+/// A transfer on its way, and its turn among all.
+struct Sending {
+    outgoing: Box<transfer::Outgoing>,
+    message: Vec<u8>,
+    _turn: OwnedSemaphorePermit,
 }
 
 // === impl Server ===
 
 impl Server {
-    pub fn start(shared: &Arc<Shared>, listener: std::net::TcpListener) -> io::Result<Server> {
+    pub fn start(shared: &Arc<Shared>, listener: std::net::TcpListener, transport: Transport) -> io::Result<Server> {
         let listener = TcpListener::from_std(listener)?;
-        Ok(Server { acceptor: tokio::spawn(accept(Arc::clone(shared), listener)) })
+        Ok(Server { acceptor: tokio::spawn(accept(Arc::clone(shared), listener, transport)) })
     }
 
     /// Returns once the port is free.
@@ -67,17 +61,17 @@ impl Server {
     }
 }
 
-async fn accept(shared: Arc<Shared>, listener: TcpListener) {
+async fn accept(shared: Arc<Shared>, listener: TcpListener, transport: Transport) {
     loop {
         match listener.accept().await {
             Ok((stream, peer)) => {
-                let Some(open) = Open::new(&shared, peer.ip()) else { continue };
+                let Some(open) = Open::new(&shared, transport, peer.ip()) else { continue };
                 tokio::spawn(async move {
                     let cut = open.shared.clients.cut.notified();
                     tokio::select! {
-                        result = carry(&open, stream, peer.ip()) => {
+                        result = Box::pin(serve(&open, stream, peer.ip())) => {
                             if let Err(error) = result {
-                                tracing::debug!(%peer, %error, "DNS connection");
+                                tracing::debug!(%peer, %error, ?transport, "DNS connection");
                             }
                         }
                         () = cut => {}
@@ -94,56 +88,113 @@ async fn accept(shared: Arc<Shared>, listener: TcpListener) {
 }
 
 /// One connection to its end.
-async fn carry(open: &Open, mut stream: TcpStream, client: IpAddr) -> io::Result<()> {
+async fn serve(open: &Open, stream: TcpStream, client: IpAddr) -> io::Result<()> {
+    match open.transport {
+        Transport::Udp | Transport::Tcp => carry(open, stream, client).await,
+        Transport::Tls => carry(open, secure(open, tls::DNS_TLS, stream).await?, client).await,
+        Transport::Https => https::carry(open, secure(open, tls::DNS_HTTPS, stream).await?, client).await,
+    }
+}
+
+async fn secure(open: &Open, name: &str, stream: TcpStream) -> io::Result<TlsStream<TcpStream>> {
+    let limit = HANDSHAKE.min(open.limits.idle_timeout);
+    let mut stopped = open.shared.stopped.clone();
+    let done = tokio::select! {
+        done = tls::terminate_dns(&open.shared.tls, name, stream, limit) => done,
+        _ = stopped.wait_for(|s| *s) => Err("the process ends".to_owned()),
+    };
+    done.map_err(|why| {
+        open.shared.cell.load().dns.tls_failed_total.fetch_add(1, Ordering::Relaxed);
+        io::Error::other(why)
+    })
+}
+
+/// Messages with their lengths before them, to the end of the connection.
+async fn carry(open: &Open, mut stream: impl AsyncRead + AsyncWrite + Unpin, client: IpAddr) -> io::Result<()> {
+    let idle = open.limits.idle_timeout;
     let mut stopped = open.shared.stopped.clone();
     let mut scratch = Scratch::default();
     let mut entropy = Entropy::new();
     let (mut input, mut output, mut reply) = (Vec::with_capacity(512), Vec::new(), Vec::new());
+    let mut left = open.queries();
+    let mut sending: Option<Sending> = None;
+    let mut has_ended = false;
+    let mut deadline = Instant::now() + idle;
     loop {
-        let mut deadline = std::pin::pin!(tokio::time::sleep(PATIENCE));
-        // Until there is a whole query.
-        while whole_query(&input).is_none() {
-            if declared(&input).is_some_and(|length| length > QUERY_MAX) {
-                return Err(io::Error::new(io::ErrorKind::InvalidData, "a query of more than 4096 bytes"));
-            }
-            let read = tokio::select! {
-                read = stream.read_buf(&mut input) => read?,
-                () = &mut deadline => return Ok(()),
-                _ = stopped.wait_for(|s| *s), if input.is_empty() => return Ok(()),
-            };
-            if read == 0 {
-                return Ok(());
-            }
-        }
         // All that is there, as far as the answers stay small.
-        let mut taken = 0;
-        while let Some(end) = whole_query(&input[taken..]).filter(|_| output.len() < WRITE_AT) {
+        let (mut taken, mut count) = (0, 0);
+        while left > 0 && count < open.limits.pipeline && output.len() < WRITE_AT {
+            let Some(end) = whole_query(&input[taken..]) else { break };
             let query = &input[taken + 2..taken + end];
-            taken += end;
             if transfer::is_request(query) {
-                send(&mut stream, &mut output).await?;
-                transfer_zone(open, &mut stream, query, client).await?;
-                continue;
+                // One at a time.
+                if sending.is_some() {
+                    break;
+                }
+                sending = begin_transfer(open, query, client, &mut output).await?;
+            } else {
+                let snapshot = open.shared.cell.load();
+                let (transport, entropy) = (open.transport, entropy.next());
+                let circumstances = Circumstances::new(client, transport, entropy, seconds());
+                let outcome = answer_with(&mut scratch, &snapshot, query, circumstances, &mut reply);
+                open.shared.count(&snapshot, transport, &outcome);
+                if !outcome.reply {
+                    return Ok(());
+                }
+                frame(&reply, &mut output);
             }
-            let snapshot = open.shared.cell.load();
-            let (transport, entropy) = (Transport::Tcp, entropy.next());
-            let circumstances = Circumstances::new(client, transport, entropy, seconds());
-            let outcome = answer_with(&mut scratch, &snapshot, query, circumstances, &mut reply);
-            open.shared.count(&snapshot, Transport::Tcp, &outcome);
-            if !outcome.reply {
-                return Ok(());
-            }
-            output.extend_from_slice(&(reply.len() as u16).to_be_bytes());
-            output.extend_from_slice(&reply);
+            taken += end;
+            count += 1;
+            left -= 1;
         }
         input.drain(..taken);
-        send(&mut stream, &mut output).await?;
+        sending = sending.and_then(|sending| sending.next(&mut output));
+        if !output.is_empty() {
+            send(&mut stream, &mut output, idle).await?;
+            deadline = Instant::now() + idle;
+        }
+        if sending.is_some() {
+            if !has_ended && input.len() < READ_AHEAD {
+                tokio::select! {
+                    biased;
+                    read = stream.read_buf(&mut input) => has_ended = read? == 0,
+                    () = std::future::ready(()) => {}
+                }
+            }
+            continue;
+        }
+        if left == 0 {
+            return part(stream).await;
+        }
+        if whole_query(&input).is_some() {
+            continue;
+        }
+        if declared(&input).is_some_and(|length| length > QUERY_MAX) {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "a query of more than 4096 bytes"));
+        }
+        if has_ended {
+            return Ok(());
+        }
+        let read = tokio::select! {
+            read = stream.read_buf(&mut input) => read?,
+            () = tokio::time::sleep_until(deadline) => 0,
+            _ = stopped.wait_for(|s| *s), if input.is_empty() => 0,
+        };
+        if read == 0 {
+            // Over TLS the end is told, so that nobody takes it for an attack.
+            let _ = tokio::time::timeout(PARTING, stream.shutdown()).await;
+            return Ok(());
+        }
     }
 }
 
 /// Sends what is there and empties it.
-async fn send(stream: &mut TcpStream, output: &mut Vec<u8>) -> io::Result<()> {
-    match tokio::time::timeout(PATIENCE, stream.write_all(output)).await {
+async fn send(stream: &mut (impl AsyncWrite + Unpin), output: &mut Vec<u8>, limit: Duration) -> io::Result<()> {
+    let written = async {
+        stream.write_all(output).await?;
+        stream.flush().await
+    };
+    match tokio::time::timeout(limit, written).await {
         Ok(written) => written?,
         Err(_) => return Err(io::Error::new(io::ErrorKind::TimedOut, "the client does not take its answers")),
     }
@@ -151,28 +202,45 @@ async fn send(stream: &mut TcpStream, output: &mut Vec<u8>) -> io::Result<()> {
     Ok(())
 }
 
-/// Answers a request for a transfer, message by message as the client takes them.
-async fn transfer_zone(open: &Open, stream: &mut TcpStream, request: &[u8], client: IpAddr) -> io::Result<()> {
-    let snapshot = open.shared.cell.load_full();
-    let (mut message, mut output) = (Vec::new(), Vec::new());
-    let frame = |message: &[u8], output: &mut Vec<u8>| {
-        output.extend_from_slice(&(message.len() as u16).to_be_bytes());
-        output.extend_from_slice(message);
+/// Ends our side, and reads on a little: a close with unread bytes would be a reset, which may overtake the answers.
+async fn part(mut stream: impl AsyncRead + AsyncWrite + Unpin) -> io::Result<()> {
+    let mut scrap = [0; 4096];
+    let over = async {
+        stream.shutdown().await?;
+        while stream.read(&mut scrap).await? > 0 {}
+        Ok(())
     };
-    let clients = &open.shared.clients;
+    tokio::time::timeout(PARTING, over).await.unwrap_or(Ok(()))
+}
+
+/// Refuses a transfer, or begins it.
+async fn begin_transfer(
+    open: &Open,
+    request: &[u8],
+    client: IpAddr,
+    output: &mut Vec<u8>,
+) -> io::Result<Option<Sending>> {
+    let snapshot = open.shared.cell.load_full();
     match transfer::begin(&snapshot, request, client, unix_now()) {
-        transfer::Reply::One(reply) => frame(&reply, &mut output),
-        transfer::Reply::Whole(mut outgoing) => {
+        transfer::Reply::One(reply) => {
+            frame(&reply, output);
+            Ok(None)
+        }
+        transfer::Reply::Whole(outgoing) => {
             // Of more at a time the last wait: each holds a snapshot.
-            let Ok(_turn) = tokio::time::timeout(PATIENCE, clients.transfers.acquire()).await else { return Ok(()) };
+            let turn = Arc::clone(&open.shared.clients.transfers).acquire_owned();
+            let Ok(Ok(turn)) = tokio::time::timeout(open.limits.idle_timeout, turn).await else {
+                return Err(io::Error::new(io::ErrorKind::TimedOut, "too many transfers at once"));
+            };
             tracing::info!(%client, "a zone is transferred");
-            while outgoing.next(&mut message, unix_now()) {
-                frame(&message, &mut output);
-                send(stream, &mut output).await?;
-            }
+            Ok(Some(Sending { outgoing, message: Vec::new(), _turn: turn }))
         }
     }
-    send(stream, &mut output).await
+}
+
+fn frame(message: &[u8], output: &mut Vec<u8>) {
+    output.extend_from_slice(&(message.len() as u16).to_be_bytes());
+    output.extend_from_slice(message);
 }
 
 /// The length that the prefix declares.
@@ -185,87 +253,15 @@ fn whole_query(input: &[u8]) -> Option<usize> {
     declared(input).map(|length| 2 + length).filter(|end| *end <= input.len() && *end <= 2 + QUERY_MAX)
 }
 
-// === impl Clients ===
+// === impl Sending ===
 
-impl Default for Clients {
-    fn default() -> Clients {
-        Clients {
-            total: AtomicUsize::new(0),
-            by_client: Mutex::default(),
-            changed: Notify::new(),
-            cut: Notify::new(),
-            is_cut: AtomicBool::new(false),
-            transfers: Semaphore::new(TRANSFERS_MAX),
-        }
-    }
-}
-
-impl Clients {
-    /// Returns once no connection is open.
-    pub async fn all_closed(&self) {
-        loop {
-            let changed = self.changed.notified();
-            tokio::pin!(changed);
-            // Registered before the count is read, so that the last close in between is not missed.
-            changed.as_mut().enable();
-            if self.total.load(Ordering::SeqCst) == 0 {
-                return;
-            }
-            changed.await;
-        }
-    }
-
-    /// Ends all connections at once.
-    pub fn cut(&self) {
-        self.is_cut.store(true, Ordering::SeqCst);
-        self.cut.notify_waiters();
-    }
-}
-
-// === impl Open ===
-
-impl Open {
-    /// `None`: too many.
-    fn new(shared: &Arc<Shared>, client: IpAddr) -> Option<Open> {
-        let live = Arc::clone(&shared.cell.load().dns);
-        let client = network_of(client);
-        let clients = &shared.clients;
-        let mut by_client = clients.by_client.lock();
-        let own = by_client.get(&client).copied().unwrap_or(0);
-        let full = clients.total.load(Ordering::SeqCst) >= CONNECTIONS_MAX || own >= CONNECTIONS_OF_A_CLIENT_MAX;
-        if full || clients.is_cut.load(Ordering::SeqCst) {
-            live.tcp_rejected_total.fetch_add(1, Ordering::Relaxed);
+impl Sending {
+    /// Adds the next message to what is sent. `None`: it was the last.
+    fn next(mut self, output: &mut Vec<u8>) -> Option<Sending> {
+        if !self.outgoing.next(&mut self.message, unix_now()) {
             return None;
         }
-        by_client.insert(client, own + 1);
-        clients.total.fetch_add(1, Ordering::SeqCst);
-        live.tcp_connections.fetch_add(1, Ordering::Relaxed);
-        Some(Open { shared: Arc::clone(shared), client })
-    }
-}
-
-impl Drop for Open {
-    fn drop(&mut self) {
-        let clients = &self.shared.clients;
-        {
-            let mut by_client = clients.by_client.lock();
-            if let Some(own) = by_client.get_mut(&self.client) {
-                *own -= 1;
-                if *own == 0 {
-                    by_client.remove(&self.client);
-                }
-            }
-        }
-        self.shared.cell.load().dns.tcp_connections.fetch_sub(1, Ordering::Relaxed);
-        clients.total.fetch_sub(1, Ordering::SeqCst);
-        clients.changed.notify_waiters();
-    }
-}
-
-/// The client that shares a limit: an IPv4 address, or an IPv6 /64, which any household has.
-fn network_of(client: IpAddr) -> IpAddr {
-    match client.to_canonical() {
-        IpAddr::V6(v6) => IpAddr::V6(Ipv6Addr::from(u128::from(v6) & (u128::MAX << 64))),
-        v4 => v4,
+        frame(&self.message, output);
+        Some(self)
     }
 }
