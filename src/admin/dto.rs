@@ -70,6 +70,7 @@ mod shipping;
 mod stats;
 mod status;
 mod switch;
+mod transfer;
 mod trigger;
 mod vserver;
 mod zone;
@@ -111,6 +112,7 @@ pub use shipping::ShippingDto;
 pub use stats::{ApdexDto, EndingDto, FlowDto, StatsDto, TimesDto};
 pub use status::{ClockDto, ConfigDto, DrainingDto, JournalEntryDto, OverrideDto, ProblemDto, StatusDto};
 pub use switch::SwitchDto;
+pub use transfer::ZoneTransferDto;
 pub use trigger::{QueryDto, TriggerDto};
 pub use vserver::{VserverDto, VserverMemberDto};
 pub use zone::{AnswerDto, RecordDto, RrsetDto, ServedDto, ZoneDto};
@@ -300,6 +302,12 @@ pub(crate) fn json_of(world: &World<'_>, object: &ObjectRef) -> Option<Value> {
         }
     };
     shown.ok()
+}
+
+/// A zone as REST shows it.
+pub(crate) fn json_of_zone(world: &World<'_>, name: &str) -> Option<Value> {
+    let at = world.model.zones.iter().position(|zone| *zone.name == *name)?;
+    serde_json::to_value(ZoneDto::of(world, at)).ok()
 }
 
 /// The names of a kind.

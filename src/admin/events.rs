@@ -36,7 +36,7 @@ const HEARTBEAT: Duration = Duration::from_secs(2);
 /// A client that takes nothing for this long is let go.
 const STALLED: Duration = Duration::from_secs(30);
 
-const TOPICS: [&str; 12] = [
+const TOPICS: [&str; 13] = [
     "check",
     "server",
     "service",
@@ -48,6 +48,7 @@ const TOPICS: [&str; 12] = [
     "alert",
     "peer",
     "datacenter_pair",
+    "zone",
     "board",
 ];
 

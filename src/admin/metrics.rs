@@ -10,6 +10,7 @@ mod outbox;
 mod peers;
 mod ships;
 mod tls;
+mod transfers;
 
 use std::fmt::Write as _;
 use std::sync::atomic::Ordering::Relaxed;
@@ -302,6 +303,7 @@ fn dns(look: &World<'_>, page: &mut Page) {
     for (zone, live) in zones() {
         family.sample(&[("zone", &zone.name)], live.queries_total.load(Relaxed) as f64);
     }
+    transfers::transfers(look, page);
     let help = "Answers by steered RRset and what was served: primary, dr, or the value of on_empty that chose.";
     let mut family = page.counter("bascule_rrset_answers_total", help);
     for (zone, live) in zones() {

@@ -13,6 +13,7 @@ mod outbox;
 mod persistence;
 mod stats;
 mod whoami;
+mod zones;
 
 use super::route::Route;
 
@@ -28,6 +29,7 @@ pub(crate) fn routes() -> Vec<Route> {
     routes.extend(stats::routes());
     routes.extend(explain::routes());
     routes.extend(whoami::routes());
+    routes.extend(zones::routes());
     routes.extend(absent::routes());
     routes
 }

@@ -17,8 +17,11 @@ pub(super) struct Listeners {
     /// Name, protocol, and the address or why there is none; only those with a VIP.
     vservers: Vec<(String, &'static str, Result<SocketAddr, String>)>,
     /// Word for people, key for programs, and the addresses.
-    dns: [(&'static str, &'static str, Vec<Result<SocketAddr, String>>); 3],
+    dns: [(&'static str, &'static str, Addresses); 3],
 }
+
+/// Where they are bound, or why not.
+type Addresses = Vec<Result<SocketAddr, String>>;
 
 // === impl Listeners ===
 
@@ -85,7 +88,7 @@ pub(super) fn write(path: &Path, content: &serde_json::Value) -> io::Result<()> 
     std::fs::rename(&new, path)
 }
 
-fn addresses(listening: &Mutex<Vec<(SocketAddr, Listening)>>) -> Vec<Result<SocketAddr, String>> {
+fn addresses(listening: &Mutex<Vec<(SocketAddr, Listening)>>) -> Addresses {
     listening.lock().iter().map(|(asked, listening)| bound(*asked, listening)).collect()
 }
 

@@ -21,6 +21,7 @@ use crate::control::clock::Clock;
 use crate::control::reactor::{Begin, Reactor};
 use crate::control::store::{self, Found, Memory, Store};
 use crate::dataplane::Dataplane;
+use crate::dataplane::dns::secondary::{self, Secondaries};
 use crate::dataplane::dns::serve::DnsServer;
 use crate::files::{self, DiskFiles};
 use crate::model::time::Tick;
@@ -84,7 +85,11 @@ async fn start(options: &RunOptions) -> Result<Running, String> {
     let loaded = load(options)?;
     let admin_listener = listen_admin(loaded.model.admin.listen)?;
     let admin_address = admin_listener.local_addr().map_err(|e| e.to_string())?;
-    let (store, found, socket) = open_state(options)?;
+    let (store, mut found, socket) = open_state(options)?;
+    let state = (!options.ephemeral).then(|| state_directory(options));
+    if let Some(dir) = state.as_deref().filter(|_| loaded.model.zones.iter().any(|zone| zone.transfer.comes_in())) {
+        found.zones = secondary::kept(dir);
+    }
     let clock = Clock::start();
     let reactor = Reactor::start(Begin {
         loaded,
@@ -102,7 +107,8 @@ async fn start(options: &RunOptions) -> Result<Running, String> {
     let dataplane =
         Dataplane::start_at(Arc::clone(&reactor.cell), reactor.observations.clone(), clock.instant(Tick::ZERO), folder)
             .await;
-    let dns = DnsServer::start(Arc::clone(&reactor.cell)).await;
+    let secondaries = Secondaries::new(reactor.observations.clone(), state.as_deref());
+    let dns = DnsServer::start_with(Arc::clone(&reactor.cell), Some(secondaries)).await;
     tokio::spawn(join_listeners(Arc::clone(&reactor.cell), dataplane.reconciled(), dns.reconciled()));
     let (stop_admin, stopping) = watch::channel(false);
     let unix = socket.as_deref().and_then(listen_socket);

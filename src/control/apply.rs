@@ -87,6 +87,7 @@ pub fn prepare(world: Against<'_>, actor: &Name, command: &Command) -> Result<Pr
         Command::Replay { .. } | Command::Discard { .. } | Command::TestTrigger { .. } => {
             Err(Refusal::Invalid("what is done to the outbox cannot be rehearsed".to_owned()))
         }
+        Command::TransferZone { .. } => Err(Refusal::Invalid("a transfer cannot be rehearsed".to_owned())),
     }
 }
 

@@ -69,6 +69,11 @@ pub enum Command {
     TestTrigger {
         trigger: Name,
     },
+    /// Asks the primaries of a zone now. `whole`: for all of it, whatever its serial.
+    TransferZone {
+        zone: Name,
+        whole: bool,
+    },
     /// Judges an act and says what it would change, without doing it.
     DryRun(Box<Command>),
     /// Replaces the whole running configuration; all or nothing.

@@ -32,6 +32,7 @@ mod probing;
 mod publish;
 mod saving;
 mod stepping;
+mod transfers;
 
 #[cfg(test)]
 mod tests;
@@ -60,6 +61,7 @@ use crate::model::event::Observation;
 use crate::model::id::Name;
 use crate::model::state::CheckView;
 use crate::model::time::{Now, Tick};
+use crate::model::zone::AllContents;
 use crate::probe::Sampled;
 use crate::snapshot::Cell;
 use crate::snapshot::live::Registry;
@@ -68,6 +70,7 @@ use crate::snapshot::zones::ZoneIndex;
 pub use configuration::{ConfigJob, ConfigOutcome};
 pub use io::{Answer, Input, Output, Setup};
 pub use names::Lookups;
+pub use transfers::{ZoneBuilt, ZoneJob};
 
 /// How long a commit or an act waits for the disk.
 pub const DISK_PATIENCE: Duration = Duration::from_secs(2);
@@ -94,6 +97,8 @@ pub struct Core {
     cell: Arc<Cell>,
     registry: Registry,
     zones: Arc<ZoneIndex>,
+    /// What primaries say that zones hold.
+    contents: AllContents,
     checks: Vec<Arc<Check>>,
     /// As configured, without the members from DNS.
     intended: Arc<Model>,
@@ -156,7 +161,8 @@ impl Core {
     /// publishes the first snapshot.
     pub fn start(now: Now, setup: Setup) -> Core {
         let Setup { loaded, found, path, overrides, files, events } = setup;
-        let zones = Arc::new(ZoneIndex::build(&loaded.model));
+        let contents = transfers::wanted(&found.zones, &loaded.model);
+        let zones = Arc::new(ZoneIndex::build_with(&loaded.model, &contents, None));
         let mut registry = found.cookie_key.clone().map_or_else(Registry::default, Registry::with_cookie_key);
         registry.wall = now.wall;
         let first = publish::first_snapshot(&loaded.model, &zones, &mut registry, &found);
@@ -167,6 +173,7 @@ impl Core {
             cell: Cell::new(first),
             registry,
             zones,
+            contents,
             checks: Vec::new(),
             intended: Arc::clone(&loaded.model),
             names: Names::default(),
@@ -241,6 +248,8 @@ impl Core {
             Input::Observed(observed @ (Observation::Resolved { .. } | Observation::Ejected { .. })) => {
                 self.step(now, Step::Observed(observed));
             }
+            Input::Observed(Observation::Zone { origin, news }) => self.zone_news(now, &origin, news),
+            Input::Zone(built) => self.zone_built(now, *built),
             Input::Request(request) => self.request(now, request),
             Input::Disk(report) => self.reported(now, report),
             Input::Config(outcome) => self.config_outcome(now, outcome),

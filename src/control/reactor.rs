@@ -11,7 +11,7 @@ use tokio::sync::{broadcast, mpsc, watch};
 
 use super::clock::Clock;
 use super::clock_sync;
-use super::core::{Answer, ConfigOutcome, Core, FileAccess, Input, Lookups, Output, Setup};
+use super::core::{Answer, ConfigOutcome, Core, FileAccess, Input, Lookups, Output, Setup, ZoneBuilt};
 use super::courier::{Courier, Returned};
 use super::disk::{Disk, Report};
 use super::resolve::Resolver;
@@ -75,6 +75,7 @@ struct Inputs {
     observations: mpsc::Receiver<Observation>,
     reports: mpsc::Receiver<Report>,
     configs: mpsc::Receiver<ConfigOutcome>,
+    zones: mpsc::Receiver<Box<ZoneBuilt>>,
     lookups: mpsc::Receiver<Lookups>,
     returned: mpsc::Receiver<Returned>,
     clock_synced: mpsc::Receiver<Option<bool>>,
@@ -89,6 +90,7 @@ struct Shell {
     resolver: Resolver,
     courier: Courier,
     configs: mpsc::Sender<ConfigOutcome>,
+    zones: mpsc::Sender<Box<ZoneBuilt>>,
 }
 
 // === impl Reactor ===
@@ -103,6 +105,7 @@ impl Reactor {
         let (observations, observation_queue) = mpsc::channel(OBSERVATIONS_MOST);
         let (report, report_queue) = mpsc::channel(REPORTS_MOST);
         let (configs, config_queue) = mpsc::channel(1);
+        let (zones, zone_queue) = mpsc::channel(16);
         let (lookups, lookup_queue) = mpsc::channel(16);
         let (returned, returned_queue) = mpsc::channel(RETURNED_MOST);
         let (tell_synced, clock_synced) = mpsc::channel(1);
@@ -134,13 +137,14 @@ impl Reactor {
         let runner = Runner::start_in(surroundings, samples, probes)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().thread_name("bascule-work").build()?;
         let resolver = Resolver::new(lookups);
-        let shell = Shell { clock, cell: Arc::clone(&cell), runner, disk, resolver, courier, configs };
+        let shell = Shell { clock, cell: Arc::clone(&cell), runner, disk, resolver, courier, configs, zones };
         let inputs = Inputs {
             requests: request_queue,
             samples: sample_queue,
             observations: observation_queue,
             reports: report_queue,
             configs: config_queue,
+            zones: zone_queue,
             lookups: lookup_queue,
             returned: returned_queue,
             clock_synced,
@@ -224,6 +228,7 @@ impl Inputs {
             Some(sampled) = self.samples.recv() => Input::Sampled(sampled),
             Some(observation) = self.observations.recv() => Input::Observed(observation),
             Some(outcome) = self.configs.recv() => Input::Config(outcome),
+            Some(built) = self.zones.recv() => Input::Zone(built),
             Some(lookups) = self.lookups.recv() => Input::Lookups(lookups),
             Some(returned) = self.returned.recv() => Input::Returned(returned),
             Some(synced) = self.clock_synced.recv() => Input::ClockSynced(synced),
@@ -246,6 +251,7 @@ impl Inputs {
         some(|| self.samples.try_recv().ok(), |v| take(Input::Sampled(v)));
         some(|| self.lookups.try_recv().ok(), |v| take(Input::Lookups(v)));
         some(|| self.returned.try_recv().ok(), |v| take(Input::Returned(v)));
+        some(|| self.zones.try_recv().ok(), |v| take(Input::Zone(v)));
         some(|| self.configs.try_recv().ok(), |v| take(Input::Config(v)));
         some(|| self.requests.try_recv().ok(), |v| take(Input::Request(v)));
     }
@@ -272,6 +278,12 @@ impl Shell {
                     let run = std::panic::AssertUnwindSafe(|| job.run());
                     let outcome = std::panic::catch_unwind(run).unwrap_or_else(|_| ConfigOutcome::failed());
                     let _ = outcomes.blocking_send(outcome);
+                });
+            }
+            Output::Zone(job) => {
+                let built = self.zones.clone();
+                tokio::task::spawn_blocking(move || {
+                    let _ = built.blocking_send(job.run());
                 });
             }
             Output::Ask(questions) => self.resolver.ask(questions),

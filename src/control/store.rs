@@ -30,6 +30,7 @@ use crate::model::id::Name;
 use crate::model::lookup::{Answer, Question};
 use crate::model::state::{Override, OverrideKey, Saved, SavedScenario};
 use crate::model::time::{Tick, Wall};
+use crate::model::zone::Received;
 use crate::snapshot::live::CookieKey;
 
 pub use memory::Memory;
@@ -129,6 +130,8 @@ pub struct Found {
     pub served: bool,
     /// Number of the newest journal entry; 0: none.
     pub journal_head: u64,
+    /// Zones that come from primaries, as they were left.
+    pub zones: Vec<Received>,
     /// What encrypted cookies are sealed with; `None`: a key that is forgotten with the process.
     pub cookie_key: Option<Arc<CookieKey>>,
 }

@@ -101,6 +101,12 @@
 //! | `explain dns --at` | scenarios from their commits, terms from the rows of the journal; the shorter TTL shows while a scenario was active, not while one was about to change, since single samples are not journalled |
 //! | DNS queries for type OPT; for type 0 | NOTIMP, as for other types that no record can have; NODATA, since 0 stands for no record |
 //! | a second process at an address of `[dns] listen` | is refused the port, though the readers of an address share it |
+//! | answers over HTTPS and caches between | `private`: what is answered may be for this client only |
+//! | queries over TLS and HTTPS of more than 4096 bytes | as over TCP: the connection ends, or 413 |
+//! | limits of connections (`[dns.tcp]`) | one count for TCP, TLS and HTTPS: a client has no more by mixing them |
+//! | `key` beside `from` in `[zone.NAME.transfer]` | signs what is asked of the primaries; the zone goes out only where `allow` says so |
+//! | a zone of a primary that has a CNAME beside other data, records outside the zone, or two SOAs | refused whole; what there is stays |
+//! | a zone that its primary signs, without keys here | refused: unsigned it would be bogus wherever the parent has a DS |
 //! | DNS queries of type ANY | answered with one RRset, the CNAME or else the one of the lowest type number (RFC 8482) |
 //!
 //! ## Triggers and guards

@@ -40,7 +40,8 @@
 //!   read with the configuration, so a reload takes a new one; no query leaves the box.
 //! - **TCP** (RFC 7766): queries may be pipelined and are answered in order, but for transfers, between whose messages
 //!   other queries are answered. A client that asks is told how long it may be idle (RFC 7828). The limits stand below.
-//! - **Extended errors.** 14 *Not Ready* before the first probe round, 20 *Not Authoritative* outside the zones, 18
+//! - **Extended errors.** 14 *Not Ready* before the first probe round and before the first transfer of a zone, 24 *Invalid
+//!   Data* for one that has expired ([`transfers`](super::transfers)), 20 *Not Authoritative* outside the zones, 18
 //!   *Prohibited* for transfers, 3 *Stale Answer* for `last_good`, 0 with the policy's name where another `on_empty`
 //!   chose. `extended_errors = false` leaves them out.
 //!
@@ -48,8 +49,8 @@
 //!
 //! ```toml
 //! [certificate.dns]
-//! certificate = "dns.pem"
-//! key         = "dns.key"
+//! certificate = "certs/www.pem"
+//! key         = "certs/www.key"
 //!
 //! [dns.tcp]
 //! connections            = 1000

@@ -31,12 +31,12 @@
 //! | asked for | what happens |
 //! |---|---|
 //! | DNSSEC with NSEC3, with RSA or P-384, CDS and CDNSKEY records, roll-over by itself | NSEC, ECDSA P-256 and Ed25519 only; keys are rolled by hand ([`dnssec`](super::dnssec)) |
-//! | incremental transfers | IXFR is answered with the whole zone, or with the SOA where nothing has changed ([`transfers`](super::transfers)) |
-//! | zones from another primary | `from` in `[zone.NAME.transfer]` is refused at load; NOTIFY to this box is NOTIMP |
+//! | incremental transfers of signed zones, and of changes before the start | IXFR is answered with the whole zone ([`transfers`](super::transfers)) |
+//! | zones from another primary over TLS or QUIC (RFC 9103), catalog zones | TCP, with TSIG; each zone is configured ([`transfers`](super::transfers)) |
 //! | TSIG other than HMAC-SHA256, or on messages that are no transfers | refused at load; such a query is answered without a signature |
 //! | dynamic updates | NOTIMP: records change with the configuration |
 //! | round-trip times as a selection | refused at load: `ordered`, `weighted`, `round_robin`, `hash` are there, after `topology` by own networks and `geo` by a database |
-//! | DNS over TLS, HTTPS or QUIC | there is no key for them |
+//! | DNS over QUIC, DNS over HTTP/3, padding (RFC 8467) | there is no key for them; TLS and HTTPS are there ([`dns`](super::dns)) |
 //! | recursion and forwarding | names outside all zones are REFUSED (EDE 20); an alias that leads out of the zones ends there |
 //!
 //! ## Scenarios

@@ -13,6 +13,7 @@ use super::condition::Truth;
 use super::id::{CheckId, GroupId, Name, ObjectRef, ScenarioId, ServerId, ServiceId, SwitchId, VserverId};
 use super::scenario::{Direction, Mode};
 use super::time::Wall;
+use super::zone::{DnsName, ZoneNews};
 
 pub use transition::{Cause, GuardOutcome, Transition, TransitionGroup, TransitionTrigger};
 pub use verdict::{Outcome, TargetResult, Verdict};
@@ -36,6 +37,8 @@ pub enum Observation {
     Resolved { service: ServiceId, resolved: bool },
     /// Passive health has ejected a service, by name: the data plane may be a model behind. `times`: in a row.
     Ejected { service: Name, cause: Failures, lasts: Duration, times: u32 },
+    /// A zone that comes from a primary. No hint: it waits for its place in the queue.
+    Zone { origin: DnsName, news: ZoneNews },
 }
 
 /// Who did something, why, and until when.
@@ -146,6 +149,8 @@ pub enum Record {
     Delivery(Arc<DeliveryRecord>),
     /// An alert was raised, told again, or resolved.
     Alert(Arc<AlertRecord>),
+    /// A zone that comes from a primary. `what`: `transferred`, `confirmed` (it had expired), `expired`, `failed`.
+    Zone { zone: Name, what: Name, serial: Option<u32>, detail: Name },
 }
 
 /// How a delivery of a trigger goes, as journal and events tell it.

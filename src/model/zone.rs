@@ -1,5 +1,6 @@
 //! Zones and steered records. Names are stored as wire-format labels in lower case; RDATA as uncompressed wire bytes.
 
+mod contents;
 mod rtype;
 
 use std::sync::Arc;
@@ -8,6 +9,7 @@ use std::time::Duration;
 use super::geo::Region;
 use super::id::{Name, ScenarioId, WatchedId};
 
+pub use contents::{AllContents, Received, ZoneContents, ZoneNews};
 pub use rtype::RecordType;
 
 /// A domain name: wire format without compression, lower case, ending in the root label. At most 255 bytes.
@@ -53,7 +55,7 @@ pub struct Soa {
     pub minimum: Duration,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct StaticRecord {
     pub owner: DnsName,
     pub rtype: RecordType,

@@ -56,7 +56,7 @@ fn record_words(record: &Record, model: &Model) -> Option<String> {
         }
         Record::Ejected { service, cause, until, .. } => format!("service {service}: ejected until {until}, {cause}"),
         // Nothing is sent in a rehearsal.
-        Record::Delivery(_) | Record::Alert(_) => return None,
+        Record::Delivery(_) | Record::Alert(_) | Record::Zone { .. } => return None,
         Record::Warning { object, text } => format!("warning: {}: {text}", shown(object)),
     })
 }

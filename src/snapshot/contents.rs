@@ -8,6 +8,7 @@
 //! 2026-01-01 to the last change, and one more than before where that would not be more. So it grows over flips,
 //! reloads and restarts without anything being stored, as long as the configured serial does not fall.
 
+pub mod changes;
 #[cfg(test)]
 mod tests;
 
@@ -20,6 +21,7 @@ use super::zones::{Node, NodeId, ZoneEntry};
 use crate::balance::records::Source;
 use crate::model::time::Wall;
 use crate::model::zone::{OnEmpty, RecordType, Rrset, Zone};
+use changes::{Change, Changes};
 
 /// 2026-01-01T00:00:00Z in Unix seconds.
 const EPOCH: i64 = 1_767_225_600;
@@ -48,6 +50,8 @@ pub struct Version {
     pub serial: u32,
     /// RDATA of the SOA with that serial.
     soa: Arc<[u8]>,
+    /// What led to it.
+    pub changes: Changes,
 }
 
 /// Stands for the data of these records of an RRset.
@@ -82,7 +86,7 @@ impl Snapshot {
     /// The serial of what the zone holds now.
     pub fn serial(&self, zone: usize) -> u32 {
         let version = self.versions.get(zone).and_then(Option::as_ref);
-        version.map_or(self.model.zones[zone].soa.serial, |version| version.serial)
+        version.map_or_else(|| self.zones.zone(zone).serial(), |version| version.serial)
     }
 
     /// The RRsets of a name, those of glue included.
@@ -138,9 +142,25 @@ impl Snapshot {
                 let contents = self.fingerprint(at, span);
                 let before = previous.and_then(|previous| {
                     let at = previous.model.zones.iter().position(|old| old.origin == zone.origin)?;
-                    previous.versions.get(at)?.as_ref()
+                    Some((previous, at, previous.versions.get(at)?.as_ref()?))
                 });
-                Version::new(zone, self.zones.zone(at), (contents, span), before, wall)
+                let known = before.map(|(_, _, version)| version);
+                let mut version = Version::new(self.zones.zone(at), (contents, span), known, wall);
+                if let Some((previous, was, known)) = before.filter(|(_, _, known)| known.serial != version.serial) {
+                    let most = if zone.dnssec.is_some() { 0 } else { zone.transfer.history as usize };
+                    let change = || {
+                        // A zone that was not there is no base of differences.
+                        let was_there = previous.zones.zone(was).missing.is_none();
+                        let is_there = self.zones.zone(at).missing.is_none();
+                        let both = most > 0 && was_there && is_there;
+                        let (deleted, added) =
+                            both.then(|| changes::difference((previous, was), (self, at))).flatten()?;
+                        let (from_soa, to_soa) = (Arc::clone(&known.soa), Arc::clone(&version.soa));
+                        Some(Change { from: known.serial, from_soa, to_soa, deleted, added })
+                    };
+                    version.changes = changes::extended(&known.changes, change(), most);
+                }
+                version
             })
         });
         self.versions = versions.collect();
@@ -172,21 +192,15 @@ impl Snapshot {
 // === impl Version ===
 
 impl Version {
-    fn new(
-        zone: &Zone,
-        entry: &ZoneEntry,
-        (contents, span): (u64, u64),
-        before: Option<&Version>,
-        wall: Wall,
-    ) -> Version {
+    fn new(entry: &ZoneEntry, (contents, span): (u64, u64), before: Option<&Version>, wall: Wall) -> Version {
         if let Some(before) = before.filter(|before| before.contents == contents) {
             return before.clone();
         }
-        let serial = next_serial(zone.soa.serial, before.map(|before| before.serial), wall);
+        let serial = next_serial(entry.serial(), before.map(|before| before.serial), wall);
         let mut soa = entry.soa.to_vec();
         let at = soa.len() - 20;
         soa[at..at + 4].copy_from_slice(&serial.to_be_bytes());
-        Version { contents, span, serial, soa: soa.into() }
+        Version { contents, span, serial, soa: soa.into(), changes: Changes::default() }
     }
 }
 
@@ -210,9 +224,9 @@ pub fn is_newer(a: u32, b: u32) -> bool {
 }
 
 /// What of a zone does not change with the state.
-pub(super) fn fixed_contents(zone: &Zone, nodes: &[Node]) -> u64 {
+pub(in crate::snapshot) fn fixed_contents(soa: &[u8], nodes: &[Node]) -> u64 {
     let mut hasher = DefaultHasher::new();
-    zone.soa.rdata().hash(&mut hasher);
+    soa.hash(&mut hasher);
     for (at, node) in nodes.iter().enumerate() {
         (&node.name, node.is_authoritative(NodeId::at(at))).hash(&mut hasher);
         for set in &node.fixed {

@@ -11,6 +11,7 @@
 mod last_good;
 mod names;
 mod ready;
+mod tree;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,10 +21,10 @@ use super::Snapshot;
 use super::limiter::Limiter;
 use super::live::RrsetLive;
 use super::networks::Networks;
-use super::signing::{Contents, ZoneSigner, contents};
+use super::signing::{Contents, ZoneSigner};
 use crate::balance::records::{self, Decision, Steering};
 use crate::model::Model;
-use crate::model::zone::{DnsName, RecordType, Zone};
+use crate::model::zone::{AllContents, DnsName, Received, RecordType, Zone};
 use names::suffixes;
 
 use ready::ReadyAnswers;
@@ -31,22 +32,26 @@ use ready::ReadyAnswers;
 pub use last_good::{LastGood, last_good, recall};
 pub use ready::ReadyAnswer;
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct ZoneIndex {
-    by_origin: HashMap<Arc<[u8]>, u32>,
+    by_origin: Arc<HashMap<Arc<[u8]>, u32>>,
     /// In the order of `Model::zones`.
     zones: Vec<Arc<ZoneEntry>>,
     /// Labels of the longest origin.
     deepest_origin: usize,
-    limiter: Option<Limiter>,
-    networks: Networks,
-    ready: ReadyAnswers,
+    limiter: Option<Arc<Limiter>>,
+    networks: Arc<Networks>,
+    ready: Arc<ReadyAnswers>,
 }
 
 /// One zone as a tree.
 #[derive(Debug)]
 pub struct ZoneEntry {
     pub origin: DnsName,
+    /// Where it comes from a primary: what that says it holds.
+    pub received: Option<Received>,
+    /// Why it cannot be answered from; `None`: it can.
+    pub missing: Option<Missing>,
     /// RDATA of the SOA.
     pub soa: Arc<[u8]>,
     pub soa_ttl: u32,
@@ -64,6 +69,15 @@ pub struct ZoneEntry {
     turns: Vec<AtomicU64>,
     /// One for each of them: its counters, found by name when they are first needed.
     counted: Vec<OnceLock<Arc<RrsetLive>>>,
+}
+
+/// Why a zone that comes from a primary cannot be answered from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Missing {
+    /// It has never been transferred.
+    NotYet,
+    /// No primary has confirmed it for too long.
+    Expired,
 }
 
 /// A position in the tree of one zone; the apex is [`NodeId::APEX`].
@@ -133,6 +147,7 @@ impl Snapshot {
 // === impl ZoneIndex ===
 
 impl ZoneIndex {
+    /// Zones that come from primaries as though they were there and empty: for rehearsals.
     pub fn build(model: &Model) -> ZoneIndex {
         ZoneIndex::build_after(model, None)
     }
@@ -140,6 +155,28 @@ impl ZoneIndex {
     /// With the zones of `before`, a model and its index, that have not changed in it: turns of `round_robin` go on, and
     /// signatures are kept, also in zones that have changed and are signed by the same keys.
     pub fn build_after(model: &Model, before: Option<(&Model, &ZoneIndex)>) -> ZoneIndex {
+        ZoneIndex::of(model, before, ZoneEntry::build)
+    }
+
+    /// The same with what primaries say.
+    pub fn build_with(model: &Model, contents: &AllContents, before: Option<(&Model, &ZoneIndex)>) -> ZoneIndex {
+        let build =
+            |zone: &Zone, before: Option<&ZoneEntry>| ZoneEntry::build_with(zone, contents.get(&zone.origin), before);
+        ZoneIndex::of(model, before, build)
+    }
+
+    /// The same with another entry in place of one that comes from primaries; shares all others.
+    pub fn with(&self, at: usize, entry: Arc<ZoneEntry>) -> ZoneIndex {
+        let mut index = self.clone();
+        index.zones[at] = entry;
+        index
+    }
+
+    fn of(
+        model: &Model,
+        before: Option<(&Model, &ZoneIndex)>,
+        build: impl Fn(&Zone, Option<&ZoneEntry>) -> ZoneEntry,
+    ) -> ZoneIndex {
         let entry = |zone: &Zone| {
             let before = before.and_then(|(old, index)| {
                 let at = old.zones.iter().position(|old| old.origin == zone.origin)?;
@@ -147,19 +184,19 @@ impl ZoneIndex {
             });
             match before {
                 Some((old, entry)) if old == zone => Arc::clone(entry),
-                _ => Arc::new(ZoneEntry::build(zone, before.map(|(_, entry)| &**entry))),
+                _ => Arc::new(build(zone, before.map(|(_, entry)| &**entry))),
             }
         };
         let origins = || model.zones.iter().map(|z| &z.origin);
         let mut index = ZoneIndex {
-            by_origin: (0u32..).zip(origins()).map(|(at, origin)| (Arc::clone(&origin.0), at)).collect(),
+            by_origin: Arc::new((0u32..).zip(origins()).map(|(at, origin)| (Arc::clone(&origin.0), at)).collect()),
             deepest_origin: origins().map(|o| o.labels().count()).max().unwrap_or(0),
             zones: model.zones.iter().map(entry).collect(),
-            limiter: model.dns.rate_limit.as_ref().map(Limiter::new),
-            networks: Networks::build(model),
-            ready: ReadyAnswers::default(),
+            limiter: model.dns.rate_limit.as_ref().map(|limit| Arc::new(Limiter::new(limit))),
+            networks: Arc::new(Networks::build(model)),
+            ready: Arc::default(),
         };
-        index.ready = ReadyAnswers::build(&index);
+        index.ready = Arc::new(ReadyAnswers::build(&index));
         index
     }
 
@@ -177,6 +214,11 @@ impl ZoneIndex {
         &self.zones[at]
     }
 
+    /// The same, to tell whether it is that of another snapshot.
+    pub fn entry(&self, at: usize) -> &Arc<ZoneEntry> {
+        &self.zones[at]
+    }
+
     /// Whether a zone of it is signed that is not the same in `other`.
     pub fn signs_more_than(&self, other: Option<&ZoneIndex>) -> bool {
         let in_other = |zone: &ZoneEntry| {
@@ -189,7 +231,7 @@ impl ZoneIndex {
 
     /// `[dns] rate_limit`; a new model starts counting anew.
     pub fn limiter(&self) -> Option<&Limiter> {
-        self.limiter.as_ref()
+        self.limiter.as_deref()
     }
 
     /// The operator's own networks.
@@ -201,45 +243,15 @@ impl ZoneIndex {
 // === impl ZoneEntry ===
 
 impl ZoneEntry {
-    fn build(zone: &Zone, before: Option<&ZoneEntry>) -> ZoneEntry {
-        let soa_ttl = zone.records.iter().find(|r| r.rtype == RecordType::SOA).map(|r| r.ttl);
-        let soa_ttl = soa_ttl.unwrap_or_else(|| seconds(zone.ttl));
-        let mut entry = ZoneEntry {
-            origin: zone.origin.clone(),
-            soa: zone.soa.rdata(),
-            soa_ttl,
-            negative_ttl: soa_ttl.min(seconds(zone.soa.minimum)),
-            nodes: Vec::with_capacity(zone.records.len() + zone.rrsets.len() + 1),
-            by_name: HashMap::with_capacity(zone.records.len() + zone.rrsets.len() + 1),
-            deepest_owner: 0,
-            fixed_contents: 0,
-            signer: zone.dnssec.as_ref().and_then(|dnssec| ZoneSigner::new(&zone.origin, dnssec)),
-            turns: zone.rrsets.iter().map(|_| AtomicU64::new(0)).collect(),
-            counted: zone.rrsets.iter().map(|_| OnceLock::new()).collect(),
-        };
-        entry.insert(zone.origin.clone(), None);
-        entry.add_fixed(&zone.origin, RecordType::SOA, soa_ttl, &zone.soa.rdata());
-        for record in zone.records.iter().filter(|r| r.rtype != RecordType::SOA) {
-            entry.add_fixed(&record.owner, record.rtype, record.ttl, &record.rdata);
-        }
-        let keys: Vec<Arc<[u8]>> = entry.signer.iter().flat_map(ZoneSigner::dnskeys).collect();
-        for key in &keys {
-            entry.add_fixed(&zone.origin, RecordType::DNSKEY, soa_ttl, key);
-        }
-        for (index, rrset) in (0u32..).zip(&zone.rrsets) {
-            let varies = rrset.records.iter().any(|r| r.rtype != rrset.rtype);
-            let node = entry.ensure(&rrset.owner);
-            entry.nodes[node.index()].steered.push(SteeredRrset { index, rtype: rrset.rtype, varies });
-        }
-        entry.mark_boundaries();
-        entry.fixed_contents = super::contents::fixed_contents(zone, &entry.nodes);
-        for set in entry.nodes.iter_mut().flat_map(|node| &mut node.fixed) {
-            set.contents = contents(set.rdata.iter().map(|rdata| &**rdata));
-        }
-        if let Some(signer) = &mut entry.signer {
-            signer.link(&entry.nodes, before.and_then(|before| before.signer.as_ref()));
-        }
-        entry
+    /// Of its SOA: as configured, or as the primary says it.
+    pub fn serial(&self) -> u32 {
+        let numbers = &self.soa[self.soa.len() - 20..];
+        u32::from_be_bytes([numbers[0], numbers[1], numbers[2], numbers[3]])
+    }
+
+    /// Records that nothing steers, the SOA included.
+    pub fn fixed_records(&self) -> usize {
+        self.nodes.iter().flat_map(|node| &node.fixed).map(|set| set.rdata.len()).sum()
     }
 
     pub fn node(&self, id: NodeId) -> &Node {
@@ -283,56 +295,6 @@ impl ZoneEntry {
     pub fn node_count(&self) -> usize {
         self.nodes.len()
     }
-
-    fn add_fixed(&mut self, owner: &DnsName, rtype: RecordType, ttl: u32, rdata: &Arc<[u8]>) {
-        let node = self.ensure(owner);
-        let fixed = &mut self.nodes[node.index()].fixed;
-        match fixed.iter_mut().find(|set| set.rtype == rtype) {
-            // RRsets are sets (RFC 2181 §5).
-            Some(set) if set.rdata.contains(rdata) => {}
-            Some(set) => set.rdata.push(Arc::clone(rdata)),
-            None => {
-                fixed.push(FixedRrset { rtype, ttl, rdata: vec![Arc::clone(rdata)], contents: Contents::default() });
-            }
-        }
-    }
-
-    /// The node of `name`, made with all that is missing between it and the apex.
-    fn ensure(&mut self, name: &DnsName) -> NodeId {
-        if let Some(&id) = self.by_name.get(&name.0) {
-            return id;
-        }
-        let parent = match name.parent() {
-            Some(above) if name.is_within(&self.origin) => self.ensure(&above),
-            // Out of zone: refused at load. Kept from looping all the same.
-            _ => NodeId::APEX,
-        };
-        self.insert(name.clone(), Some(parent))
-    }
-
-    fn insert(&mut self, name: DnsName, parent: Option<NodeId>) -> NodeId {
-        let id = NodeId(u32::try_from(self.nodes.len()).expect("a zone has fewer than 2^32 names"));
-        if let Some(parent) = parent.filter(|_| name.0.starts_with(b"\x01*")) {
-            self.nodes[parent.index()].wildcard = Some(id);
-        }
-        self.deepest_owner = self.deepest_owner.max(name.labels().count());
-        self.by_name.insert(Arc::clone(&name.0), id);
-        self.nodes.push(Node { name, fixed: Vec::new(), steered: Vec::new(), wildcard: None, boundary: None, parent });
-        id
-    }
-
-    /// Parents stand before their children, so one pass from the top suffices.
-    fn mark_boundaries(&mut self) {
-        for at in 0..self.nodes.len() {
-            let id = NodeId(at as u32);
-            let above = self.nodes[at].parent.and_then(|parent| {
-                let above = &self.nodes[parent.index()];
-                above.boundary.or_else(|| above.has(RecordType::DNAME).then_some(parent))
-            });
-            let boundary = above.or_else(|| self.nodes[at].is_cut().then_some(id));
-            self.nodes[at].boundary = boundary;
-        }
-    }
 }
 
 // === impl Node ===
@@ -375,10 +337,6 @@ impl NodeId {
     pub(super) fn index(self) -> usize {
         self.0 as usize
     }
-}
-
-fn seconds(duration: std::time::Duration) -> u32 {
-    u32::try_from(duration.as_secs()).unwrap_or(u32::MAX).min(i32::MAX as u32)
 }
 
 #[cfg(test)]

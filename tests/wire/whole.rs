@@ -36,6 +36,8 @@ mod peers_refused;
 mod sql;
 #[path = "whole/steady.rs"]
 mod steady;
+#[path = "whole/transfers.rs"]
+mod transfers;
 #[path = "whole/trust.rs"]
 mod trust;
 #[path = "whole/used_up.rs"]

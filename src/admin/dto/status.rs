@@ -1,6 +1,6 @@
 //! The appliance as a whole: what is wrong, what people did, what is leaving.
 
-mod problems;
+pub(super) mod problems;
 
 use super::peer::peer_listen;
 use super::{AlertDto, DrainDto, NoteDto, PeerLineDto, text};

@@ -1,6 +1,6 @@
 //! Zones and their steered RRsets.
 
-use super::text;
+use super::{ZoneTransferDto, text};
 use crate::config::units::format_duration;
 use crate::control::World;
 use crate::model::id::ScenarioId;
@@ -18,6 +18,8 @@ dto! {
         pub static_records: u32,
         /// Where the zone is signed: the DS records that its parent is to have, as lines of the parent's zone.
         pub ds: Vec<String>,
+        /// Where it comes from primaries; null where it comes from the configuration.
+        pub transfer: Option<ZoneTransferDto>,
         pub rrsets: Vec<RrsetDto>,
     }
 
@@ -112,8 +114,9 @@ impl ZoneDto {
             name: text(&zone.name),
             ttl: format_duration(zone.ttl),
             serial: world.snapshot.serial(at),
-            static_records: zone.records.len() as u32,
+            static_records: world.snapshot.zones.zone(at).fixed_records() as u32,
             ds: world.snapshot.zones.zone(at).signer.as_ref().map(|signer| signer.ds()).unwrap_or_default(),
+            transfer: ZoneTransferDto::of(world, at),
             rrsets: (0..zone.rrsets.len()).map(|rrset| RrsetDto::of(world, at, rrset)).collect(),
         }
     }

@@ -155,6 +155,7 @@ fn render(world: &World<'_>, event: &Event) -> Sent {
                 let shown = serde_json::to_value(dto::AlertDto::of(&a.alert, world.deliveries)).ok();
                 ("alert", a.alert.alert.to_string(), shown)
             }
+            Record::Zone { zone, .. } => ("zone", zone.to_string(), dto::json_of_zone(world, zone)),
             _ => ("board", String::new(), None),
         },
     };
@@ -226,6 +227,9 @@ fn describe(record: &Record) -> (Option<ObjectRef>, Value) {
                 "object": &*subject.object, "why": &*a.why,
             });
             (None, what)
+        }
+        Record::Zone { what, serial, detail, .. } => {
+            (None, json!({ "type": &**what, "serial": serial, "detail": &**detail }))
         }
         Record::Warning { object, text } => (Some(object.clone()), json!({ "type": "warning", "text": &**text })),
     }

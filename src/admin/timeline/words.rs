@@ -70,6 +70,10 @@ fn record(record: &Record) -> Option<(String, Vec<String>)> {
             let said = format!("alert {} {what}: {}: {}", alert.alert, alert.subject, alert.text);
             (said, why.into_iter().collect())
         }
+        Record::Zone { zone, what, serial, detail } => {
+            let serial = serial.map_or_else(String::new, |serial| format!(", serial {serial}"));
+            (format!("zone {zone} {what}{serial}"), vec![detail.to_string()])
+        }
         // Told from its body, which holds more.
         Record::Transition(_) => return None,
     };

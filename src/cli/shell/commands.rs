@@ -72,6 +72,7 @@ pub(super) const COMMANDS: &[Command] = &[
     outbox::TEST,
     outbox::APPROVE,
     outbox::REFUSE,
+    outbox::TRANSFER,
     Command {
         words: &["show", "ns", "connectiontable"],
         least: 0,

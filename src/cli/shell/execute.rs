@@ -72,6 +72,14 @@ pub(super) async fn execute(client: &Client, request: Request) -> Result<Answer,
             let json = client.call(Method::POST, &format!("/api/v1/{path}"), None).await?;
             Ok(Answer { text: show::list(&items(&json)?, true, show::delivery), json, warnings: Vec::new() })
         }
+        Request::Transfer { path, body } => {
+            let json = client.call(Method::POST, &format!("/api/v1/{path}"), Some(&body)).await?;
+            Ok(Answer {
+                text: show::list(&items::<ZoneDto>(&json)?, true, |z| show::zone(z, true)),
+                json,
+                warnings: Vec::new(),
+            })
+        }
         Request::Delete(path) => {
             let json = client.call(Method::DELETE, &format!("/api/v1/{path}"), None).await?;
             Ok(Answer { text: String::new(), json, warnings: Vec::new() })

@@ -3,9 +3,11 @@
 use std::time::Duration;
 
 use super::text::{Text, Value};
+use crate::config::units::format_size;
 use crate::config::zonefile;
 use crate::model::Model;
 use crate::model::dnssec::ZoneKey;
+use crate::model::transfer::Primary;
 use crate::model::zone::{OnEmpty, Record, RecordType, Rrset, Select, SelectMethod, Soa, Zone, ZoneText};
 
 pub(super) fn zones(out: &mut Text, model: &Model) {
@@ -23,7 +25,7 @@ fn zone(out: &mut Text, zone: &Zone) {
     out.table(&["zone", &zone.name]);
     out.key("ttl", Value::duration(zone.ttl));
     out.maybe("degraded_ttl", zone.degraded_ttl.map(Value::duration));
-    if !text_has_soa(zone) {
+    if !zone.transfer.comes_in() && !text_has_soa(zone) {
         out.key("soa", soa(&zone.soa));
     }
     match &zone.text {
@@ -34,14 +36,27 @@ fn zone(out: &mut Text, zone: &Zone) {
 }
 
 fn transfer(out: &mut Text, model: &Model, zone: &Zone) {
-    if !zone.transfer.goes_out() {
+    let transfer = &zone.transfer;
+    if !transfer.goes_out() && !transfer.comes_in() {
         return;
     }
     out.table(&["zone", &zone.name, "transfer"]);
-    out.key("allow", Value::List(zone.transfer.allow.iter().map(Value::show).collect()));
-    let key = zone.transfer.key.and_then(|key| model.dns.tsig.get(key as usize));
-    out.maybe("key", key.map(|key| Value::str(&key.name)));
-    out.key("notify", Value::List(zone.transfer.notify.iter().map(Value::show).collect()));
+    let key = |key: Option<u32>| Some(Value::str(&model.dns.tsig.get(key? as usize)?.name));
+    let from = |primary: &Primary| {
+        let mut entries = vec![("address".to_owned(), Value::show(primary.address))];
+        entries.extend(key(primary.key).map(|key| ("key".to_owned(), key)));
+        Value::Inline(entries)
+    };
+    if transfer.comes_in() {
+        out.key("from", Value::List(transfer.from.iter().map(from).collect()));
+        out.key("max_size", Value::Str(format_size(transfer.max_size)));
+    }
+    out.maybe("key", key(transfer.key));
+    if transfer.goes_out() {
+        out.key("allow", Value::List(transfer.allow.iter().map(Value::show).collect()));
+        out.key("notify", Value::List(transfer.notify.iter().map(Value::show).collect()));
+        out.key("history", Value::Int(transfer.history.into()));
+    }
 }
 
 fn dnssec(out: &mut Text, zone: &Zone) {

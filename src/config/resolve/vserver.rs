@@ -279,7 +279,9 @@ pub fn addresses(cx: &mut Context<'_>, vservers: &[Vserver], admin: &Admin, dns:
     let mut taken: HashMap<(SocketAddr, bool), String> = HashMap::new();
     taken.insert((admin.listen, false), "the management (`admin.listen`)".into());
     for (path, address) in dns.listeners().filter(|(_, address)| address.port() != 0) {
-        if let Some(owner) = taken.get(&(address, false)) {
+        let own = format!("DNS (`{path}`)");
+        // Twice in one list was said already.
+        if let Some(owner) = taken.get(&(address, false)).filter(|owner| **owner != own) {
             let mut keys = path.split('.').skip(1);
             let first = cx.section_table("dns").and_then(|table| table.get(keys.next()?));
             let place =
@@ -288,10 +290,10 @@ pub fn addresses(cx: &mut Context<'_>, vservers: &[Vserver], admin: &Admin, dns:
             cx.report.error(place.unwrap_or_default(), path, why);
             continue;
         }
-        taken.insert((address, false), format!("DNS (`{path}`)"));
         if path == "dns.listen" {
-            taken.insert((address, true), format!("DNS (`{path}`)"));
+            taken.insert((address, true), own.clone());
         }
+        taken.insert((address, false), own);
     }
     // In the order of the text, so that the second of two is the one reported.
     let mut order: Vec<&Vserver> = vservers.iter().filter(|vserver| vserver.address.is_some()).collect();

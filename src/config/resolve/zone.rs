@@ -67,6 +67,15 @@ fn absolute(name: &str) -> String {
 fn zone(cx: &mut Context<'_>, object: &Object<'_>, name: Name, origin: DnsName) -> Zone {
     let ttl = seconds(cx, object, "ttl").unwrap_or(60);
     let degraded_ttl = degraded(cx, object, ttl);
+    let transfer = transfer::transfer(cx, object);
+    if transfer.comes_in() {
+        for key in ["static", "file", "soa"] {
+            if object.own(key).is_some() {
+                let why = "the zone comes from its primaries (`transfer.from`); steer names of it with `rrset`";
+                object.wrong(cx.report, key, why);
+            }
+        }
+    }
     let (text, mut records) = text(cx, object, &origin, ttl);
     let in_text = records.iter().find(|record| record.rtype == RecordType::SOA).cloned();
     let soa = match (object.inner("soa"), in_text) {
@@ -91,7 +100,7 @@ fn zone(cx: &mut Context<'_>, object: &Object<'_>, name: Name, origin: DnsName) 
     conflicts(cx, object, &records, &rrsets);
     let apex_ns = records.iter().any(|record| record.rtype == RecordType::NS && record.owner == origin)
         || rrsets.iter().any(|rrset| rrset.rtype == RecordType::NS && rrset.owner == origin);
-    if !apex_ns {
+    if !apex_ns && !transfer.comes_in() {
         let path = object.path;
         cx.report.warning(
             object.place,
@@ -99,7 +108,6 @@ fn zone(cx: &mut Context<'_>, object: &Object<'_>, name: Name, origin: DnsName) 
             format!("{path}: no NS record at the apex; resolvers will not accept the zone"),
         );
     }
-    let transfer = transfer::transfer(cx, object);
     let dnssec = dnssec::dnssec(cx, object, &origin, &records, &rrsets);
     let seconds = |ttl: u32| Duration::from_secs(ttl.into());
     let (ttl, degraded_ttl) = (seconds(ttl), degraded_ttl.map(seconds));

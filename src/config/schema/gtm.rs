@@ -292,10 +292,16 @@ pub(super) static ZONE: Schema = Schema {
 static TSIG: Schema =
     schema(&[key("algorithm", Kind::Word(&TSIG_ALGORITHMS)), required("secret", Kind::Table(&SECRET))]);
 static TSIG_ALGORITHMS: Words = words(&["hmac-sha256"]);
-static TRANSFER: Schema = Schema {
-    keys: &[key("allow", Kind::List(&Kind::Network)), key("key", Kind::Name), key("notify", Kind::List(&Kind::Socket))],
-    later: &["from"],
-};
+static TRANSFER: Schema = schema(&[
+    key("from", Kind::OneOf(&[Kind::List(&PRIMARIES), Kind::Table(&PRIMARY), Kind::Socket])),
+    key("max_size", Kind::Size(1 << 10, 1 << 30)),
+    key("allow", Kind::List(&Kind::Network)),
+    key("key", Kind::Name),
+    key("notify", Kind::List(&Kind::Socket)),
+    key("history", Kind::Int(0, 10_000)),
+]);
+const PRIMARIES: Kind = Kind::OneOf(&[Kind::Table(&PRIMARY), Kind::Socket]);
+static PRIMARY: Schema = schema(&[required("address", Kind::Socket), key("key", Kind::Name)]);
 static DNSSEC: Schema = schema(&[
     required("keys", Kind::List(&Kind::OneOf(&[Kind::Table(&ZONE_KEY), Kind::Name]))),
     key("validity", Kind::Duration(DAY, YEAR)),

@@ -104,6 +104,16 @@ impl Core {
             self.change_config(actor, command, reply);
             return;
         }
+        if let Command::TransferZone { zone, whole } = &command {
+            match self.transfer_zone(now, &actor, zone, *whole) {
+                Err(refusal) => self.answer(reply, Err(refusal), None),
+                Ok(done) => {
+                    let order = self.next_order;
+                    self.wait_for(Waiting { reply, done, order, since: now.tick, listeners: false, drain: None });
+                }
+            }
+            return;
+        }
         if matches!(command, Command::Replay { .. } | Command::Discard { .. } | Command::TestTrigger { .. }) {
             self.outbox_act(now, actor, &command, reply);
             return;
@@ -345,7 +355,8 @@ fn with_fixed_expiry(now: Now, mut command: Command) -> Command {
         | Command::Save
         | Command::Replay { .. }
         | Command::Discard { .. }
-        | Command::TestTrigger { .. } => return command,
+        | Command::TestTrigger { .. }
+        | Command::TransferZone { .. } => return command,
     };
     if let Some(Expiry::After(after)) = note.expires {
         note.expires = Some(Expiry::At(now.wall + after));

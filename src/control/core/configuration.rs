@@ -17,7 +17,7 @@ use crate::files;
 use crate::model::Model;
 use crate::model::id::Name;
 use crate::model::time::Now;
-use crate::model::zone::ZoneText;
+use crate::model::zone::{AllContents, ZoneText};
 use crate::snapshot::Snapshot;
 use crate::snapshot::zones::ZoneIndex;
 
@@ -48,6 +48,7 @@ pub enum ConfigJob {
         saved: Arc<Model>,
         /// Zones that do not change are taken from it.
         published: Arc<Snapshot>,
+        contents: AllContents,
     },
     Save(SaveJob),
 }
@@ -139,6 +140,7 @@ impl Core {
             running: Arc::clone(&self.intended),
             saved: Arc::clone(&self.saved_model),
             published: self.cell.load_full(),
+            contents: self.contents.clone(),
         })
     }
 
@@ -220,6 +222,7 @@ impl Core {
         if *loaded.model != *self.intended {
             self.zones = zones;
             self.adopt(now, loaded.model);
+            self.catch_up_zones();
         } else {
             // A rotated access log is left all the same.
             self.cell.load().log.reopened_total.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
@@ -252,7 +255,7 @@ impl ConfigOutcome {
 impl ConfigJob {
     pub fn run(self) -> ConfigOutcome {
         match self {
-            ConfigJob::Load { path, text, overrides, files, running, saved, published } => {
+            ConfigJob::Load { path, text, overrides, files, running, saved, published, contents } => {
                 let name: Name = path.as_deref().map_or("(configuration)".into(), |p| p.display().to_string().into());
                 let was_json = matches!(text, Some((_, Format::Json)));
                 let text = match text {
@@ -268,8 +271,9 @@ impl ConfigJob {
                     }
                     let loaded = loaded.map_err(Refusal::BadConfig)?;
                     Ok(Box::new(Built {
-                        zones: Arc::new(ZoneIndex::build_after(
+                        zones: Arc::new(ZoneIndex::build_with(
                             &loaded.model,
+                            &contents,
                             Some((&published.model, &published.zones)),
                         )),
                         changes: lines(&diff(&running, &loaded.model)),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use tokio::sync::{broadcast, oneshot};
 
-use super::{ConfigJob, ConfigOutcome, FileAccess, Lookups};
+use super::{ConfigJob, ConfigOutcome, FileAccess, Lookups, ZoneBuilt, ZoneJob};
 use crate::config::Loaded;
 use crate::control::command::{Done, Refusal};
 use crate::control::courier::{Errand, Returned};
@@ -39,6 +39,7 @@ pub enum Input {
     Request(Request),
     Disk(Report),
     Config(ConfigOutcome),
+    Zone(Box<ZoneBuilt>),
     Lookups(Lookups),
     Returned(Returned),
     /// Whether the kernel's clock is synchronised; `None`: nobody could tell.
@@ -63,6 +64,8 @@ pub enum Output {
     Answer(Answer),
     /// Run this beside the reactor and feed its outcome.
     Config(ConfigJob),
+    /// The same with this.
+    Zone(Box<ZoneJob>),
     /// Look these names up; each is answered, whatever comes of it.
     Ask(Vec<Question>),
     /// Who is asked from now on; none: whom the system asks.

@@ -59,7 +59,7 @@ pub(super) fn write(record: &Record, engine: &Engine) {
             }
         }
         // The data plane has said so.
-        Record::Ejected { .. } => {}
+        Record::Ejected { .. } | Record::Zone { .. } => {}
         Record::Warning { object, text } => tracing::warn!("{object}: {text}"),
     }
 }

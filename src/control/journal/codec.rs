@@ -36,6 +36,7 @@ pub fn kind(record: &Record) -> &'static str {
         Record::Ejected { .. } => "ejected",
         Record::Delivery(_) => "delivery",
         Record::Alert(_) => "alert",
+        Record::Zone { .. } => "zone",
     }
 }
 
@@ -52,6 +53,7 @@ pub fn object(record: &Record) -> Name {
         Record::Delivery(d) if d.scenario.is_empty() => format!("trigger {}", d.trigger).into(),
         Record::Delivery(d) => format!("scenario {}", d.scenario).into(),
         Record::Alert(a) => a.alert.subject.to_string().into(),
+        Record::Zone { zone, .. } => format!("zone {zone}").into(),
         Record::Board(_) => "".into(),
     }
 }
@@ -93,6 +95,9 @@ pub fn encode(record: &Record) -> Value {
             "direction": d.direction.word(), "status": d.status, "attempts": d.attempts, "error": d.error,
         }),
         Record::Alert(alert) => alert::encode_record(alert),
+        Record::Zone { zone, what, serial, detail } => {
+            json!({ "zone": zone, "what": what, "serial": serial, "detail": detail })
+        }
     }
 }
 
@@ -151,6 +156,12 @@ pub fn decode(kind: &str, body: &Value) -> Result<Option<Record>, Unreadable> {
             error: v.optional("error", |r, k| r.name(k))?,
         })),
         "alert" => Record::Alert(Arc::new(alert::decode_record(body)?)),
+        "zone" => Record::Zone {
+            zone: v.name("zone")?,
+            what: v.name("what")?,
+            serial: v.optional("serial", |r, k| r.u32(k))?,
+            detail: v.name("detail")?,
+        },
         _ => return Ok(None),
     }))
 }

@@ -189,7 +189,8 @@ pub fn encode_command(command: &Command) -> Option<Value> {
         | Command::Save
         | Command::Replay { .. }
         | Command::Discard { .. }
-        | Command::TestTrigger { .. } => return None,
+        | Command::TestTrigger { .. }
+        | Command::TransferZone { .. } => return None,
     })
 }
 

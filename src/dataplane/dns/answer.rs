@@ -18,8 +18,8 @@
 //! - Cookies, the server's identifier, the time-out of a connection and the client's subnet are answered where a query
 //!   brings their options and the configuration has them. A subnet is looked at no closer than configured; its scope in
 //!   the answer is what was looked at where the selection depends on the client, else 0 (RFC 7871 §7.2.1).
-//! - With EDNS, extended errors (RFC 8914): 14 *Not Ready*; 20 *Not Authoritative* for a refused name; 3 *Stale Answer*
-//!   where `on_empty = "last_good"` chose; 0 *Other* with the policy's name where another `on_empty` did.
+//! - With EDNS, extended errors (RFC 8914): 14 *Not Ready*; 24 *Invalid Data* for a zone that has expired (SERVFAIL, both); 20
+//!   *Not Authoritative*: a refused name; 3 *Stale Answer* where `on_empty = "last_good"` chose, 0 *Other* with the policy else.
 //! - Zone transfers are refused; the other meta types, OPT among them, are NOTIMP. Classes other than IN are refused. Type
 //!   0 stands for no record (RFC 6895 §3.1), so no name has one: NODATA.
 //! - A query without a question asks for a cookie (RFC 7873 §5.4); without the option, or with cookies off, it is FORMERR.
@@ -34,7 +34,7 @@ use crate::balance::records::Fallback;
 use crate::model::net::Network;
 use crate::snapshot::Snapshot;
 use crate::snapshot::live::Served;
-use crate::snapshot::zones::ReadyAnswer;
+use crate::snapshot::zones::{Missing, ReadyAnswer};
 
 pub(super) use resolve::Event;
 use resolve::{Resolution, Resolved};
@@ -179,6 +179,11 @@ pub(super) fn respond(
         let refusal = Refusal { rcode: rcode::SERVFAIL, error, zone: Some(zone) };
         return reply.refuse(snapshot, refusal, out, &query, message);
     }
+    if let Some(missing) = snapshot.zones.zone(zone).missing {
+        let error = Some(unavailable(missing));
+        let refusal = Refusal { rcode: rcode::SERVFAIL, error, zone: Some(zone) };
+        return reply.refuse(snapshot, refusal, out, &query, message);
+    }
     let transport = circumstances.transport;
     let mut writer = Writer::new(out, &query, message, limit, 0);
     let resolution = Resolution::new(snapshot, zone, chosen, circumstances);
@@ -241,6 +246,14 @@ fn refuse(snapshot: &Snapshot, query: &Query) -> Option<Refusal> {
             Some(Refusal { rcode: rcode::NOTIMP, error: None, zone: None })
         }
         _ => None,
+    }
+}
+
+/// What is said of a zone that cannot be answered from.
+pub(super) fn unavailable(missing: Missing) -> ExtendedError {
+    match missing {
+        Missing::NotYet => ExtendedError { code: 14, text: "not transferred yet" },
+        Missing::Expired => ExtendedError { code: 24, text: "expired" },
     }
 }
 

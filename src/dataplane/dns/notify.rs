@@ -36,7 +36,8 @@ impl Notifier {
     pub fn follow(&mut self, snapshot: &Snapshot) {
         let mut wanted = Vec::new();
         // Before the first round of probes the answers are refused.
-        let zones = snapshot.model.zones.iter().enumerate().filter(|_| snapshot.ready);
+        let is_there = |at: usize| snapshot.ready && snapshot.zones.zone(at).missing.is_none();
+        let zones = snapshot.model.zones.iter().enumerate().filter(|(at, _)| is_there(*at));
         for (at, zone) in zones {
             let key = zone.transfer.key.and_then(|key| snapshot.model.dns.tsig.get(key as usize));
             for &target in &zone.transfer.notify {
@@ -111,7 +112,7 @@ async fn ask(origin: &DnsName, target: SocketAddr, key: Option<&TsigKey>) -> std
 }
 
 /// Random, as only who saw the message may answer it.
-fn random_id() -> u16 {
+pub(super) fn random_id() -> u16 {
     use std::hash::{BuildHasher, Hasher};
     std::collections::hash_map::RandomState::new().build_hasher().finish() as u16
 }

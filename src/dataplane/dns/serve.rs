@@ -28,7 +28,9 @@ use tokio::task::JoinHandle;
 
 use super::answer::{Outcome, Transport};
 use super::notify::Notifier;
+use super::secondary::Secondaries;
 use super::wire::rcode;
+use super::{notified, unix_now};
 use crate::balance::records::Fallback;
 use crate::dataplane::tls::Servers;
 use crate::snapshot::limiter::{Kind, Verdict};
@@ -72,6 +74,11 @@ struct Bound {
 impl DnsServer {
     /// Binds what the current snapshot asks for and follows every later one. Must be called inside a tokio runtime.
     pub async fn start(cell: Arc<Cell>) -> DnsServer {
+        DnsServer::start_with(cell, None).await
+    }
+
+    /// [`start`](Self::start), with zones that come from primaries.
+    pub async fn start_with(cell: Arc<Cell>, mut secondaries: Option<Secondaries>) -> DnsServer {
         let (stop, stopped) = watch::channel(false);
         let mut published = cell.subscribe();
         published.borrow_and_update();
@@ -93,6 +100,12 @@ impl DnsServer {
         let (mut notifier, mut ahead) = (Notifier::default(), Ahead::default());
         notifier.follow(&shared.cell.load_full());
         ahead.follow(&shared.cell.load_full());
+        let mut follow = move |snapshot: &Snapshot| {
+            if let Some(secondaries) = &mut secondaries {
+                secondaries.follow(snapshot);
+            }
+        };
+        follow(&shared.cell.load_full());
         let follower = tokio::spawn(async move {
             let shared = following;
             let mut stopped = shared.stopped.clone();
@@ -113,6 +126,7 @@ impl DnsServer {
                 failed |= secured.reconcile(&shared, &snapshot).await;
                 notifier.follow(&snapshot);
                 ahead.follow(&snapshot);
+                follow(&snapshot);
                 done.send_replace(snapshot.generation);
                 shared.log_fallbacks();
             }
@@ -211,6 +225,15 @@ impl Shared {
     /// Counts one message.
     fn count(&self, snapshot: &Snapshot, transport: Transport, outcome: &Outcome) {
         Tally::new(snapshot, transport).count(self, outcome);
+    }
+
+    /// Answers what only looks like no query: NOTIFY from primaries. True where it was one.
+    fn notified(snapshot: &Snapshot, outcome: &Outcome, message: &[u8], client: IpAddr, reply: &mut Vec<u8>) -> bool {
+        let is_notify = outcome.rcode == rcode::NOTIMP && notified::is_notify(message);
+        if is_notify {
+            notified::answer(snapshot, message, client, unix_now(), reply);
+        }
+        is_notify
     }
 
     /// What the rate limit says of an answer over UDP, whose source nobody has proved; cuts or clears `reply`.

@@ -1,5 +1,5 @@
-//! Zones going out to secondaries: AXFR (RFC 5936), and IXFR (RFC 1995) answered by the whole zone, or by the SOA alone
-//! where the secondary has what is served.
+//! Zones going out to secondaries: AXFR (RFC 5936), and IXFR (RFC 1995): by the differences that are kept, by the SOA
+//! alone where the secondary has what is served, else by the whole zone.
 //!
 //! A transfer holds the zone as one snapshot has it, steered RRsets as scenarios and checks leave them, and, where the
 //! zone is signed, its signatures and its NSEC chain. It is made message by message while it is sent.
@@ -7,13 +7,15 @@
 use std::collections::VecDeque;
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use super::tsig::{Key, Signer, TSIG_MAX, Tsig, TsigError, u16_at};
 use super::unix_now;
 use super::wire::{self, ExtendedError, HEADER, Opt, Query, Section, Writer, rcode};
 use crate::model::transfer::Transfer;
-use crate::model::zone::{DnsName, RecordType};
+use crate::model::zone::{DnsName, RecordType, StaticRecord};
 use crate::snapshot::Snapshot;
+use crate::snapshot::contents::changes;
 use crate::snapshot::signing::{Signable, ZoneSigner};
 use crate::snapshot::zones::{Node, NodeId};
 
@@ -21,6 +23,8 @@ const TYPE_IXFR: u16 = 251;
 const TYPE_AXFR: u16 = 252;
 /// A message is sent when it has about this many bytes: within the reach of compression pointers.
 const MESSAGE: usize = 16 << 10;
+/// Records that are sent as differences, however small the zone is.
+const LITTLE: usize = 1_000;
 
 /// What to do with a message that asks for a transfer.
 pub enum Reply {
@@ -93,6 +97,9 @@ pub fn begin(snapshot: &Arc<Snapshot>, message: &[u8], client: IpAddr, now: u64)
     if !snapshot.ready {
         return Reply::One(refuse(rcode::SERVFAIL, Some(ExtendedError { code: 14, text: "" })));
     }
+    if let Some(missing) = snapshot.zones.zone(zone).missing {
+        return Reply::One(refuse(rcode::SERVFAIL, Some(super::answer::unavailable(missing))));
+    }
     if query.rtype == TYPE_IXFR && known_serial(message, &query) == Some(snapshot.serial(zone)) {
         let mut out = Vec::new();
         let mut writer = Writer::new(&mut out, &query, message, usize::from(u16::MAX), TSIG_MAX);
@@ -106,9 +113,48 @@ pub fn begin(snapshot: &Arc<Snapshot>, message: &[u8], client: IpAddr, now: u64)
         }
         return Reply::One(out);
     }
+    let differences = known_serial(message, &query).filter(|_| query.rtype == TYPE_IXFR);
+    let differences = differences.and_then(|from| differences_since(snapshot, zone, from));
+    let live = &snapshot.zone_live[zone];
+    let total = if differences.is_some() { &live.ixfr_total } else { &live.axfr_total };
+    total.fetch_add(1, Ordering::Relaxed);
     let (snapshot, request) = (Arc::clone(snapshot), message.to_vec());
-    let queue = VecDeque::new();
-    Reply::Whole(Box::new(Outgoing { snapshot, zone, request, query, signer, queue, next_node: 0, is_ended: false }))
+    let is_ended = differences.is_some();
+    let queue = differences.unwrap_or_default();
+    Reply::Whole(Box::new(Outgoing { snapshot, zone, request, query, signer, queue, next_node: 0, is_ended }))
+}
+
+/// All that is sent to who has serial `from` (RFC 1995 §4); `None`: it is not known, or not less than the zone.
+fn differences_since(snapshot: &Snapshot, zone: usize, from: u32) -> Option<VecDeque<Row>> {
+    let entry = snapshot.zones.zone(zone);
+    let version = snapshot.versions.get(zone)?.as_ref()?;
+    let changes = changes::since(&version.changes, from)?;
+    let count: usize = changes.iter().map(|change| change.records()).sum();
+    if count > entry.node_count().max(LITTLE) {
+        return None;
+    }
+    let soa = |rdata: &Arc<[u8]>| Row {
+        owner: entry.origin.clone(),
+        rtype: RecordType::SOA,
+        ttl: entry.soa_ttl,
+        rdata: Arc::clone(rdata),
+    };
+    let row = |record: &StaticRecord| Row {
+        owner: record.owner.clone(),
+        rtype: record.rtype,
+        ttl: record.ttl,
+        rdata: Arc::clone(&record.rdata),
+    };
+    let newest: Arc<[u8]> = snapshot.soa(zone).into();
+    let mut rows = VecDeque::from([soa(&newest)]);
+    for change in changes {
+        rows.push_back(soa(&change.from_soa));
+        rows.extend(change.deleted.iter().map(row));
+        rows.push_back(soa(&change.to_soa));
+        rows.extend(change.added.iter().map(row));
+    }
+    rows.push_back(soa(&newest));
+    Some(rows)
 }
 
 fn opt(query: &Query, error: Option<ExtendedError>) -> Option<Opt<'static>> {

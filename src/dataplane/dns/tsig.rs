@@ -106,6 +106,11 @@ impl Tsig {
         Ok(None)
     }
 
+    /// What is wrong with the message that is answered; 0: nothing. Said by who sent it.
+    pub fn error(&self) -> u16 {
+        self.error
+    }
+
     /// Verifies the record over its message. `prior`: the MAC of the request, or of the message before. `first`: the
     /// whole record is part of what is signed and not only its time. `unsigned`: messages since the prior MAC.
     pub fn verify(

@@ -89,7 +89,9 @@ pub(crate) async fn terminate_dns(
     stream: TcpStream,
     limit: Duration,
 ) -> Result<TlsStream<TcpStream>, String> {
-    let handshake = tokio::time::timeout(limit, session::identified(handshake(servers, name, stream, None)));
+    // On the heap: it is large, and most connections of the service have none.
+    let handshake = Box::pin(session::identified(handshake(servers, name, stream, None)));
+    let handshake = tokio::time::timeout(limit, handshake);
     match handshake.await {
         Ok((Ok(stream), _)) => Ok(stream),
         Ok((Err(Failed::Cut(_)), _)) => Err("cut".to_owned()),

@@ -170,6 +170,8 @@ impl Engine {
                 self.services[service.index()].machine.set_resolved(resolved);
                 self.dirty.services.insert(service);
             }
+            // What zones hold decides nothing here.
+            Observation::Zone { .. } => {}
         }
     }
 

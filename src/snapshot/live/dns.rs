@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 
-use super::Listening;
+use super::{Listening, SecondaryLive};
 use crate::balance::records::{Decision, Fallback, Set};
 use crate::model::id::Name;
 use crate::model::zone::Zone;
@@ -67,6 +67,12 @@ pub struct ZoneLive {
     pub nxdomain_total: AtomicU64,
     /// Answers that `on_empty` chose because every record of the set was left out.
     pub fallback_total: AtomicU64,
+    /// Transfers to secondaries, of the whole zone.
+    pub axfr_total: AtomicU64,
+    /// Transfers to secondaries, by differences.
+    pub ixfr_total: AtomicU64,
+    /// Where it comes from primaries.
+    pub secondary: SecondaryLive,
     /// By the key of the RRset.
     rrsets: Mutex<HashMap<Name, Arc<RrsetLive>>>,
 }

@@ -48,7 +48,9 @@ const TYPE_HEAD: usize = 6;
 impl ReadyAnswers {
     pub fn build(index: &ZoneIndex) -> ReadyAnswers {
         let (seed, mut bytes, mut starts) = (RandomState::new(), Vec::new(), Vec::new());
-        for (at, zone) in index.zones.iter().enumerate() {
+        // What comes from primaries comes and goes beside the configuration, which this is made for.
+        let own = |zone: &super::ZoneEntry| zone.received.is_none() && zone.missing.is_none();
+        for (at, zone) in index.zones.iter().enumerate().filter(|(_, zone)| own(zone)) {
             let nodes = zone.nodes.iter().filter(|node| is_plain(node));
             // A name below the origin of another zone is that zone's.
             for node in nodes.filter(|node| index.find(&node.name.0) == Some(at)) {

@@ -277,6 +277,10 @@ impl Session {
                         self.core.handle(self.now, Input::Config(job.run()));
                         self.core.settle(self.now);
                     }
+                    Output::Zone(job) => {
+                        self.core.handle(self.now, Input::Zone(job.run()));
+                        self.core.settle(self.now);
+                    }
                     Output::Disk(ToDisk::Cut { .. })
                     | Output::Ask(_)
                     | Output::NameServers(_)

@@ -89,8 +89,10 @@ async fn the_serial_moves_with_each_flip_and_only_with_it() {
         before = after;
         let incremental = dig(served.address(), &format!("example.test IXFR={after}")).await;
         assert!(incremental.contains("XFR size: 1 records"), "{incremental}");
-        let whole = dig(served.address(), &format!("example.test IXFR={}", after - 1)).await;
-        assert_eq!(whole.contains("198.51.100.10"), active, "{whole}");
+        let differences = dig(served.address(), &format!("example.test IXFR={}", after - 1)).await;
+        assert!(differences.contains("198.51.100.10") && !differences.contains("192.0.2.80"), "{differences}");
+        let whole = dig(served.address(), "example.test IXFR=1").await;
+        assert!(whole.contains("192.0.2.80"), "nothing is known of that serial: {whole}");
     }
     served.stop().await;
 }
@@ -113,6 +115,30 @@ async fn a_transferred_signed_zone_verifies_before_and_after_a_flip() {
     served.stop().await;
 }
 
+/// Differences as `dig` prints them: the newest SOA, then for each change the SOA before, what went, the SOA after, what
+/// came, and the newest SOA at the end.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_differences_of_several_changes_follow_each_other_in_one_answer() {
+    let mut served = Served::start(&with_transfer("allow = [\"127.0.0.1\"]"), files).await;
+    let first = serial(served.address()).await.unwrap();
+    served.flip(true).await;
+    let config = with_transfer("allow = [\"127.0.0.1\"]").replace("192.0.2.80", "192.0.2.81");
+    served.reload(&config).await;
+    let printed = dig(served.address(), &format!("+noall +answer example.test IXFR={first}")).await;
+    let rows: Vec<Vec<&str>> = printed.lines().map(|line| line.split_whitespace().collect()).collect();
+    let rows: Vec<&[&str]> = rows.iter().map(|row| &row[..]).filter(|row| row.len() > 4 && row[0] != ";").collect();
+    let soas: Vec<u32> = rows.iter().filter(|row| row[3] == "SOA").map(|row| row[6].parse().unwrap()).collect();
+    assert_eq!(soas, [first + 2, first, first + 1, first + 1, first + 2, first + 2], "{printed}");
+    let of = |owner: &str, data: &str| rows.iter().filter(|row| row[0] == owner && row[4] == data).count();
+    assert_eq!((of("web.example.test.", "192.0.2.80"), of("web.example.test.", "192.0.2.81")), (1, 1), "{printed}");
+    assert_eq!(
+        of("www.example.test.", "198.51.100.10"),
+        2,
+        "it came with the flip and went with the reload: {printed}"
+    );
+    served.stop().await;
+}
+
 async fn serial(at: SocketAddr) -> Option<u32> {
     dig(at, "+short example.test SOA").await.split(' ').nth(2)?.parse().ok()
 }
@@ -130,28 +156,48 @@ async fn follows(secondary: SocketAddr, served: &Served) {
 }
 
 /// A secondary that is told of changes has each of them, signatures included.
-async fn walk(secondary: SocketAddr, start: impl AsyncFnOnce(&Served) -> Child) {
+async fn walk(secondary: SocketAddr, signed: bool, start: impl AsyncFnOnce(&Served) -> Child) {
     let transfer = format!("allow = [\"127.0.0.1\"]\nkey = \"xfr.example\"\nnotify = [\"{secondary}\"]");
-    let mut served = Served::start(&format!("{}{SIGNED}", with_transfer(&transfer)), files).await;
+    let signing = if signed { SIGNED } else { "" };
+    let mut served = Served::start(&format!("{}{signing}", with_transfer(&transfer)), files).await;
     let mut child = start(&served).await;
-    for active in [false, true, false] {
+    let flips = [false, true, false, true, false];
+    for active in flips {
         served.flip(active).await;
         follows(secondary, &served).await;
         let printed = dig(secondary, "+short www.example.test A").await;
         assert_eq!(printed.contains("198.51.100.10"), active, "{printed}");
-        let signed = dig(secondary, "+dnssec nothing.example.test A").await;
-        assert!(signed.contains("NXDOMAIN") && signed.contains("NSEC"), "{signed}");
+        let denied = dig(secondary, "+dnssec nothing.example.test A").await;
+        assert!(denied.contains("NXDOMAIN") && denied.contains("NSEC") == signed, "{denied}");
         let odd = dig(secondary, "+short odd.example.test TYPE65400").await;
         assert!(odd.contains("010203"), "{odd}");
+    }
+    let live = Arc::clone(&served.cell.load().zone_live[0]);
+    let total = |counter: &std::sync::atomic::AtomicU64| counter.load(std::sync::atomic::Ordering::Relaxed) as usize;
+    if !signed {
+        assert_eq!(
+            (total(&live.axfr_total), total(&live.ixfr_total)),
+            (1, flips.len() - 1),
+            "one whole, then differences"
+        );
     }
     child.kill().await.unwrap();
     served.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn knot_follows_every_flip() {
+async fn knot_follows_every_flip_of_a_signed_zone() {
+    knot(true).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn knot_follows_every_flip_by_differences() {
+    knot(false).await;
+}
+
+async fn knot(signed: bool) {
     let at = free_port();
-    walk(at, async |served| {
+    walk(at, signed, async |served| {
         let (dir, primary) = (served.folder.path().to_string_lossy().into_owned(), served.address());
         let config = format!(
             "server:\n  rundir: {dir}\n  listen: 127.0.0.1@{}\ndatabase:\n  storage: {dir}\nlog:\n- target: stderr\n  any: info\n\
@@ -170,9 +216,18 @@ async fn knot_follows_every_flip() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nsd_follows_every_flip() {
+async fn nsd_follows_every_flip_of_a_signed_zone() {
+    nsd(true).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nsd_follows_every_flip_by_differences() {
+    nsd(false).await;
+}
+
+async fn nsd(signed: bool) {
     let at = free_port();
-    walk(at, async |served| {
+    walk(at, signed, async |served| {
         let (dir, primary) = (served.folder.path().to_string_lossy().into_owned(), served.address());
         let config = format!(
             "server:\n  ip-address: 127.0.0.1@{}\n  username: \"\"\n  chroot: \"\"\n  zonesdir: {dir}\n  database: \"\"\n\

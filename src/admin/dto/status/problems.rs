@@ -1,6 +1,7 @@
 //! What is wrong now.
 
 use super::{ProblemDto, ids};
+use crate::admin::dto::transfer::zone_problems;
 use crate::admin::dto::{out, path_segment, text, up_down};
 use crate::control::World;
 use crate::model::alert::{AlertKind, CERTIFICATE_SOON};
@@ -32,13 +33,14 @@ impl ProblemDto {
             let text = format!("peers cannot ask this box what it sees: {why}");
             problems.push(problem("error", "appliance", "", None, text, "peers"));
         }
+        zone_problems(world, &mut problems);
         let rank = |p: &ProblemDto| ["error", "warning", "info"].iter().position(|s| *s == p.severity);
         problems.sort_by_key(rank);
         problems
     }
 }
 
-fn problem(
+pub(in crate::admin::dto) fn problem(
     severity: &str,
     kind: &str,
     object: &str,

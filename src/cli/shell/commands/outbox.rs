@@ -1,4 +1,4 @@
-//! Deliveries of triggers, alerts, and decisions about guards.
+//! Deliveries of triggers, alerts, decisions about guards, and transfers of zones.
 
 use serde_json::Value;
 
@@ -73,6 +73,22 @@ pub(super) const REFUSE: Command = Command {
     usage: "refuse scenario <name> [<attempt>] [-reason <text>]",
     names: Some(View::Scenario),
     build: |arguments| decide("refuse", arguments),
+};
+
+pub(super) const TRANSFER: Command = Command {
+    words: &["transfer", "zone"],
+    least: 1,
+    most: 1,
+    options: &["whole"],
+    usage: "transfer zone <name> [-whole YES|NO]",
+    names: Some(View::Zone),
+    build: |arguments| {
+        let mut body = serde_json::json!({});
+        if let Some(whole) = arguments.yes_no("whole")? {
+            body["whole"] = whole.into();
+        }
+        Ok(Request::Transfer { path: format!("zones/{}/transfer", segment(&first(arguments))), body })
+    },
 };
 
 fn decide(decision: &str, arguments: &Arguments) -> Result<Request, String> {

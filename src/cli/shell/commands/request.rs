@@ -33,6 +33,11 @@ pub(in crate::cli::shell) enum Request {
     },
     /// POST below `/api/v1` that answers a delivery, which is shown.
     Send(String),
+    /// POST below `/api/v1` that answers a zone, which is shown.
+    Transfer {
+        path: String,
+        body: Value,
+    },
     /// DELETE below `/api/v1`.
     Delete(String),
     /// `disable serviceGroup G SERVER PORT`: the member is looked up first.

@@ -127,6 +127,23 @@ fn caching_lines(rrset: &RrsetDto) -> String {
 pub(in super::super) fn zone(zone: &ZoneDto, whole: bool) -> String {
     let mut out = format!("{}\tTTL: {}\tSerial: {}\n", zone.name, zone.ttl, zone.serial);
     out += &format!("\tRecords: {} (Fixed) {} (Steered sets)\n", zone.static_records, zone.rrsets.len());
+    if let Some(transfer) = &zone.transfer {
+        out += &format!("\tFrom: {}\tState: {}", transfer.primaries.join(", "), transfer.state.to_uppercase());
+        let serial = transfer.serial.map_or_else(String::new, |serial| format!("\tSerial there: {serial}"));
+        out += &format!("{serial}\n");
+        let times = [
+            ("Transferred", &transfer.transferred_at),
+            ("Confirmed", &transfer.confirmed_at),
+            ("Asked next", &transfer.next_at),
+            ("Expires", &transfer.expires_at),
+        ];
+        for (word, at) in times.into_iter().filter(|_| whole) {
+            out += &at.as_ref().map_or_else(String::new, |at| format!("\t{word}: {at}\n"));
+        }
+        if let Some(error) = &transfer.last_error {
+            out += &format!("\tLast error: {error}\n");
+        }
+    }
     for ds in &zone.ds {
         out += &format!("\tFor the parent: {ds}\n");
     }

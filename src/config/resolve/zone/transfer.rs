@@ -10,10 +10,11 @@ use crate::config::report::nearest;
 use crate::config::values;
 use crate::model::scenario::Secret;
 use crate::model::tls::Pem;
-use crate::model::transfer::{Transfer, TsigKey, TsigSecret};
+use crate::model::transfer::{Primary, Transfer, TsigKey, TsigSecret};
 use crate::model::zone::DnsName;
 
 const TARGETS_MOST: usize = 64;
+const PRIMARIES_MOST: usize = 16;
 
 static NOTHING: Table = Table { entries: Vec::new() };
 
@@ -77,21 +78,63 @@ pub fn transfer(cx: &mut Context<'_>, zone: &Object<'_>) -> Transfer {
     if notify.len() > TARGETS_MOST {
         object.wrong(cx.report, "notify", format!("at most {TARGETS_MOST} addresses"));
     }
-    let key = object.text("key").and_then(|name| {
-        let mut names: Vec<&str> = self::table(cx).entries.iter().map(|entry| &*entry.key).collect();
-        names.sort_unstable();
-        let found = names.iter().position(|known| *known == name);
-        if found.is_none() {
-            let meant = nearest(name, names.iter().copied()).map(str::to_owned);
-            let path = object.path.key("key");
-            let what = format!("{path}: there is no key `{name}` under dns.tsig");
-            cx.report.error_meant(object.place_of("key"), path, what, meant);
+    let key = key(cx, &object);
+    let from = from(cx, &object, key);
+    let history = object.int("history").unwrap_or(Transfer::default().history);
+    let max_size = object.get("max_size").and_then(|node| values::size(node).ok());
+    let transfer =
+        Transfer { max_size: max_size.unwrap_or(Transfer::default().max_size), from, allow, key, notify, history };
+    if !transfer.comes_in() {
+        object.only(cx.report, &["max_size"], "without `from`");
+        if !transfer.goes_out() && object.text("key").is_none() {
+            let why = "say who may have the zone (`allow`, a TSIG `key`, or both), or where it comes from (`from`)";
+            object.wrong_whole(cx.report, why);
         }
-        found.map(|at| at as u32)
-    });
-    let transfer = Transfer { allow, key, notify };
-    if !transfer.goes_out() && object.text("key").is_none() {
-        object.wrong_whole(cx.report, "say who may have the zone: addresses (`allow`), a TSIG key (`key`), or both");
+    } else if !transfer.goes_out() {
+        object.only(cx.report, &["notify", "history"], "without `allow`: the zone goes to nobody");
     }
     transfer
+}
+
+/// The key that an object names.
+fn key(cx: &mut Context<'_>, object: &Object<'_>) -> Option<u32> {
+    let name = object.text("key")?;
+    let mut names: Vec<&str> = self::table(cx).entries.iter().map(|entry| &*entry.key).collect();
+    names.sort_unstable();
+    let found = names.iter().position(|known| *known == name);
+    if found.is_none() {
+        let meant = nearest(name, names.iter().copied()).map(str::to_owned);
+        let path = object.path.key("key");
+        let what = format!("{path}: there is no key `{name}` under dns.tsig");
+        cx.report.error_meant(object.place_of("key"), path, what, meant);
+    }
+    found.map(|at| at as u32)
+}
+
+/// The primaries: addresses, which take the key of the whole, and tables, which say their own or none.
+fn from(cx: &mut Context<'_>, object: &Object<'_>, common: Option<u32>) -> Vec<Primary> {
+    let list = object.path.key("from");
+    let mut all: Vec<Primary> = Vec::new();
+    for (index, node) in object.items("from").into_iter().enumerate() {
+        let primary = match node.table() {
+            Some(table) => {
+                let inner = Object::new(table, None, list.item(index), node.place);
+                let Some(address) = inner.socket("address") else { continue };
+                Primary { address, key: key(cx, &inner) }
+            }
+            None => {
+                let Some(address) = node.text().and_then(|text| values::socket(text).ok()) else { continue };
+                Primary { address, key: common }
+            }
+        };
+        if primary.address.port() == 0 || all.iter().any(|known| known.address == primary.address) {
+            let why = if primary.address.port() == 0 { "has no port to ask at" } else { "stands twice" };
+            cx.report.error(node.place, list.item(index), format!("{list}: {} {why}", primary.address));
+        }
+        all.push(primary);
+    }
+    if all.len() > PRIMARIES_MOST {
+        object.wrong(cx.report, "from", format!("at most {PRIMARIES_MOST} addresses"));
+    }
+    all
 }

@@ -143,6 +143,8 @@ fn records() -> impl Strategy<Value = Record> {
             let cause = if connects { Failures::Connects(count) } else { Failures::Answers(count) };
             Record::Ejected { service, cause, until, times }
         }),
+        (names(), names(), proptest::option::of(any::<u32>()), names())
+            .prop_map(|(zone, what, serial, detail)| Record::Zone { zone, what, serial, detail }),
     ]
 }
 

@@ -15,7 +15,7 @@ use std::time::Duration;
 use base64::Engine;
 use bytes::Bytes;
 use http::{HeaderValue, Method, Request, Response, StatusCode, Version, header};
-use http_body_util::{BodyExt, Full, Limited};
+use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
 use hyper::service::Service;
@@ -36,6 +36,8 @@ use crate::dataplane::dns::wire::{HEADER, rcode};
 /// Of a head, with the query in its URL, and of what is buffered of a body. Bytes.
 const HEAD_MAX: usize = 16 << 10;
 const FIELDS_MAX: usize = 64;
+/// Of a body that is too long: what of it is read. Bytes.
+const DISCARDED_MAX: usize = 256 << 10;
 /// Of one HTTP/2 stream: more than the longest query.
 const STREAM_WINDOW: u32 = 16 << 10;
 const CONNECTION_WINDOW: u32 = 128 << 10;
@@ -218,12 +220,7 @@ impl Door {
                 if !kind.is_some_and(|kind| kind.eq_ignore_ascii_case(MESSAGE)) {
                     return Err(StatusCode::UNSUPPORTED_MEDIA_TYPE);
                 }
-                let body = Limited::new(request.into_body(), QUERY_MAX).collect().await;
-                match body {
-                    Ok(body) => Ok(body.to_bytes().to_vec()),
-                    Err(error) if error.is::<http_body_util::LengthLimitError>() => Err(StatusCode::PAYLOAD_TOO_LARGE),
-                    Err(_) => Err(StatusCode::BAD_REQUEST),
-                }
+                body(request.into_body()).await
             }
             _ => Err(StatusCode::METHOD_NOT_ALLOWED),
         }
@@ -248,6 +245,23 @@ impl Door {
         }
         response
     }
+}
+
+/// A body that is a query. One that is too long is read to its end all the same, within reason: many clients look at an
+/// answer only when they have sent everything.
+async fn body(mut body: Incoming) -> Result<Vec<u8>, StatusCode> {
+    let mut query = Vec::new();
+    let mut length = 0;
+    while let Some(frame) = body.frame().await {
+        let Ok(data) = frame.map_err(|_| StatusCode::BAD_REQUEST)?.into_data() else { continue };
+        length += data.len();
+        if length <= QUERY_MAX {
+            query.extend_from_slice(&data);
+        } else if length > DISCARDED_MAX {
+            break;
+        }
+    }
+    if length > QUERY_MAX { Err(StatusCode::PAYLOAD_TOO_LARGE) } else { Ok(query) }
 }
 
 /// How long a reply may be kept (RFC 8484 §5.1): the least TTL of its answer, or of the SOA that says there is none.

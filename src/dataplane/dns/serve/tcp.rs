@@ -141,6 +141,7 @@ async fn carry(open: &Open, mut stream: impl AsyncRead + AsyncWrite + Unpin, cli
                 if !outcome.reply {
                     return Ok(());
                 }
+                Shared::notified(&snapshot, &outcome, query, client, &mut reply);
                 frame(&reply, &mut output);
             }
             taken += end;
