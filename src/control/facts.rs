@@ -50,7 +50,6 @@ impl World<'_> {
         overrides(self, &mut facts);
         appliance(self, &mut facts);
         shipping(self, &mut facts);
-        correlated(self, &mut facts);
         facts.facts
     }
 }
@@ -232,16 +231,6 @@ fn shipping(world: &World<'_>, found: &mut Found<'_>) {
         let text = format!("{waiting} entries of the journal wait to be shipped: {why}");
         let subject = AlertSubject::new(AlertKind::JournalUnshipped, "journal", &name);
         found.is_so(subject, AlertSeverity::Error, text, Some(*since));
-    }
-}
-
-fn correlated(world: &World<'_>, found: &mut Found<'_>) {
-    if !found.wants(AlertKind::CorrelatedFailure) {
-        return;
-    }
-    for told in &world.view.correlated {
-        let subject = AlertSubject::new(AlertKind::CorrelatedFailure, told.kind.word(), &told.name);
-        found.is_so(subject, AlertSeverity::Warning, told.text.to_string(), Some(told.since));
     }
 }
 

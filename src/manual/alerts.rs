@@ -55,7 +55,6 @@
 //! | `clock.unsynced` | the kernel says that its clock is not synchronised |
 //! | `not_durable` | what is published may not survive a power loss |
 //! | `journal.unshipped` | a destination of the journal ([`audit`](super::audit)) is not reached |
-//! | `correlated_failure` | what is new or changed fails everywhere at once, or most members of a vserver went down together ([`checks`](super::checks)) |
 //!
 //! A time after `>` is how long it must hold; `for` is that of the kinds that say none; without either it is raised at
 //! once. What breaks off in between begins anew, so a service that flaps within the time is no alert. `services`,

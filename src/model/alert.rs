@@ -80,8 +80,6 @@ pub enum AlertKind {
     NotDurable,
     /// A destination of the journal is not reached.
     JournalUnshipped,
-    /// What is new or changed fails everywhere at once, or most members of a vserver went down together.
-    CorrelatedFailure,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -174,7 +172,7 @@ impl Alert {
 // === impl AlertKind ===
 
 impl AlertKind {
-    pub const ALL: [AlertKind; 21] = [
+    pub const ALL: [AlertKind; 20] = [
         AlertKind::ServiceDown,
         AlertKind::VserverDown,
         AlertKind::VserverOnBackup,
@@ -195,7 +193,6 @@ impl AlertKind {
         AlertKind::ClockUnsynced,
         AlertKind::NotDurable,
         AlertKind::JournalUnshipped,
-        AlertKind::CorrelatedFailure,
     ];
 
     pub fn word(self) -> &'static str {
@@ -220,7 +217,6 @@ impl AlertKind {
             AlertKind::ClockUnsynced => "clock.unsynced",
             AlertKind::NotDurable => "not_durable",
             AlertKind::JournalUnshipped => "journal.unshipped",
-            AlertKind::CorrelatedFailure => "correlated_failure",
         }
     }
 
