@@ -117,9 +117,11 @@ static LOOKS_BACK: tokio::sync::Semaphore = tokio::sync::Semaphore::const_new(2)
 
 /// What would have been answered at `at`. The journal is read on a thread where that may take its time.
 async fn dns_at(app: App, name: String, rtype: String, client: IpAddr, at: Wall) -> Result<Json<Value>, Problem> {
-    let _place = LOOKS_BACK.acquire().await.map_err(|_| Problem::busy("the appliance is stopping"))?;
+    let place = LOOKS_BACK.acquire().await.map_err(|_| Problem::busy("the appliance is stopping"))?;
     let journal = app.handle().journal_reader();
     let explained = tokio::task::spawn_blocking(move || {
+        // Also where who asked has gone.
+        let _place = place;
         let past = past::at(&*journal, at).map_err(|unknown| match unknown {
             Unknown::NotRunning(why) => Problem::new(StatusCode::NOT_FOUND, "no_such_moment", why),
             Unknown::Unreadable(why) => Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "journal_unreadable", why),
