@@ -2,8 +2,8 @@
 //! the one writer. `/status` shows some of it too, whether an alert asks for it or not.
 
 mod gtm;
-mod together;
 mod peers;
+mod together;
 
 use std::collections::BTreeMap;
 

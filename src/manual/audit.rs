@@ -22,7 +22,8 @@
 //!
 //! `bascule explain dns NAME TYPE --at TIME` says what was answered at a moment of the past, and why: configuration,
 //! scenarios and checks of that moment are made again from the journal. It reaches back to the first start that the
-//! journal holds. Answers of signed zones are shown without signatures, since keys are not in the journal.
+//! journal holds. Answers of signed zones are shown without signatures, since keys are not in the journal, and what
+//! another primary gave for a zone is not there either.
 //!
 //! ## Shipping
 //!

@@ -36,7 +36,7 @@ pub struct ShipTls {
 }
 
 /// Every kind of entry.
-pub const KINDS: [&str; 17] = [
+pub const KINDS: [&str; 19] = [
     "transition",
     "act",
     "ended",
@@ -49,6 +49,8 @@ pub const KINDS: [&str; 17] = [
     "alert",
     "outbox",
     "members",
+    "zone",
+    "zone_act",
     "caches",
     "config",
     "start",
