@@ -73,7 +73,7 @@ async fn a_check_of_oracle_logs_in_asks_and_compares_and_is_down_where_it_cannot
     for (manner, query, state, words) in [
         (Manner::default(), "", "up", "answered the query with \"1\""),
         (Manner::default(), LAG, "up", "answered the query with \"30\""),
-        (Manner::default(), &LAG.replace("shipping", "late_shipping"), "down", "gave \"31.5\", expected `<= 30`"),
+        (Manner::default(), &*LAG.replace("shipping", "late_shipping"), "down", "gave \"31.5\", expected `<= 30`"),
         (Manner::default(), "sql_query = \"select nothing from dual\"\nsql_expect = \"= 1\"", "down", "NULL"),
         (Manner::default(), "sql_query = \"select x from y\"", "down", "ORA-00942"),
         (locked, "", "down", "ORA-28000"),
