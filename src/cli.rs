@@ -7,6 +7,7 @@ mod check;
 mod client;
 mod config;
 pub mod demo;
+mod drill;
 mod explain;
 mod journal;
 mod manual;
@@ -18,7 +19,7 @@ use std::process::ExitCode;
 use clap::Parser as _;
 
 use crate::rehearse;
-use args::{Cli, Command, ExplainWhat, RunArgs};
+use args::{Cli, Command, DrillWhat, ExplainWhat, RunArgs};
 
 pub use client::SOCKET_NAME;
 
@@ -59,6 +60,10 @@ pub fn run(command: Command) -> ExitCode {
         Command::Explain { what: ExplainWhat::Dns(args) } => explain::dns(&args),
         Command::Explain { what: ExplainWhat::Request(args) } => explain::request(&args),
         Command::Explain { what: ExplainWhat::Service(args) } => explain::service(&args),
+        Command::Drill { what: DrillWhat::Start(args) } => drill::start(&args),
+        Command::Drill { what: DrillWhat::Stop(args) } => drill::stop(&args),
+        Command::Drill { what: DrillWhat::List(args) } => drill::list(&args),
+        Command::Drill { what: DrillWhat::Show(args) } => drill::show(&args),
         Command::Manual { page } => manual::run(page.as_deref()),
         Command::Passwd => passwd::run(),
         Command::Token => absent("token", "use HTTP Basic with a user of [admin.user.NAME]"),

@@ -29,6 +29,7 @@ use crate::config::Source;
 use crate::model::Model;
 use crate::model::alert::AlertBook;
 use crate::model::delivery::{DeliveryBook, QueryBook};
+use crate::model::drill::DrillBook;
 use crate::model::id::Name;
 use crate::model::lateness::Lateness;
 use crate::model::lookup::{KnownNames, Membership};
@@ -92,6 +93,8 @@ pub struct World<'a> {
     pub queries: &'a QueryBook,
     /// Alerts that stand.
     pub alerts: &'a Arc<AlertBook>,
+    /// Drills, the last one maybe under way.
+    pub drills: &'a Arc<DrillBook>,
 }
 
 #[derive(Clone, Debug, Default)]

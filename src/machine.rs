@@ -10,6 +10,7 @@ pub mod board;
 pub mod check;
 pub mod condition;
 pub mod datacenter;
+pub mod drill;
 pub mod engine;
 pub mod invariant;
 pub mod members;
@@ -27,6 +28,7 @@ use std::sync::Arc;
 
 use crate::model::Model;
 use crate::model::condition::Truth;
+use crate::model::drill::Drill;
 use crate::model::event::{Act, AdminIntent, BoardRecord, GuardResult, Observation, Record, Verdict};
 use crate::model::id::{CheckId, Name, ScenarioId};
 use crate::model::scenario::Direction;
@@ -86,6 +88,8 @@ pub enum Effect {
     SaveScenario(Box<SavedScenario>),
     /// Make durable before the next publication; `None` deletes.
     SaveOverride(OverrideKey, Option<Override>),
+    /// Make durable before the next publication.
+    SaveDrill(Arc<Drill>),
     /// The view changed in a way that the data plane or an operator can see. Last effect of a step, at most once.
     Publish,
 }

@@ -16,6 +16,7 @@
 //! - [`sql`]: statements of guards and triggers against Oracle, PostgreSQL and MySQL
 //! - [`triggers`]: who is told of a transition, who is asked before one; the outbox, signatures, approvals
 //! - [`alerts`]: what a person should hear of although no scenario has committed; syslog
+//! - [`drills`]: a scenario for an hour, to see that it works: what it does, who is told, how it ends, the report
 //! - [`pairs`]: two data centres, their signals and their four scenarios
 //! - [`peers`]: boxes that hear each other: certificates, what silence means, what is compared
 //! - [`records`]: how DNS answers follow scenarios
@@ -42,6 +43,7 @@ pub mod complaints;
 pub mod config;
 pub mod dns;
 pub mod dnssec;
+pub mod drills;
 pub mod endings;
 pub mod figures;
 pub mod first_steps;

@@ -9,6 +9,7 @@ pub mod delivery;
 pub mod dialogue;
 pub mod dns;
 pub mod dnssec;
+pub mod drill;
 pub mod ending;
 pub mod event;
 pub mod fault;
@@ -43,6 +44,7 @@ use balancing::Shares;
 use check::{Check, Host, Monitor};
 use condition::Term;
 use dns::Dns;
+use drill::DrillRules;
 use id::{
     CertificateId, CheckId, CriterionId, DatacenterId, GroupId, Kind, LbGroupId, MonitorId, Name, QueryId, RuleId,
     ScenarioId, ServerId, ServiceId, SwitchId, TimeWindowId, TriggerId, VserverId, WatchedId,
@@ -94,9 +96,10 @@ pub struct Model {
     pub pairs: Vec<Pair>,
     pub peer_link: PeerLink,
     pub peers: Vec<Peer>,
+    pub drills: DrillRules,
     pub dns: Dns,
     pub zones: Vec<Zone>,
-    /// Terms that rules and records read.
+    /// Terms that rules, records and the conditions about drills read.
     pub watched: Vec<Term>,
     /// Members from DNS at the end of `services`, sorted among themselves: an answer moves no other id.
     pub dns_services: usize,
@@ -226,6 +229,7 @@ impl Model {
             pairs: Vec::new(),
             peer_link: PeerLink::default(),
             peers: Vec::new(),
+            drills: DrillRules::default(),
             dns: Dns::default(),
             zones: Vec::new(),
             watched: Vec::new(),

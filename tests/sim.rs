@@ -9,6 +9,8 @@ mod adc;
 mod checks;
 #[path = "sim/complaints.rs"]
 mod complaints;
+#[path = "sim/drills.rs"]
+mod drills;
 #[path = "sim/exhaustive.rs"]
 mod exhaustive;
 #[path = "sim/linked.rs"]

@@ -56,6 +56,7 @@ mod check;
 mod connection;
 mod datacenter;
 mod delivery;
+mod drill;
 mod monitor;
 mod out;
 mod pair;
@@ -96,6 +97,7 @@ pub use check::{CheckDto, CheckHistoryDto, CheckTargetDto, PastSampleDto, Percen
 pub use connection::ConnectionDto;
 pub use datacenter::{DatacenterDto, SignalDto, SignalTargetDto, SignalsDto};
 pub use delivery::DeliveryDto;
+pub use drill::{DrillCommitDto, DrillDto, DrillModesDto, DrillTriggerDto};
 pub use monitor::{LbMonitorDto, MonitorBindingDto};
 pub use pair::{PairDto, PairScenarioDto, PairSignalDto};
 pub use peer::{PeerDatacenterDto, PeerDifferenceDto, PeerDto, PeerLineDto};

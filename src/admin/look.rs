@@ -10,6 +10,7 @@ use crate::control::{ConfigStatus, RunStatus, World};
 use crate::model::Model;
 use crate::model::alert::AlertBook;
 use crate::model::delivery::{DeliveryBook, QueryBook};
+use crate::model::drill::DrillBook;
 use crate::model::lookup::{KnownNames, Membership};
 use crate::model::peer::PeerBook;
 use crate::model::state::StateView;
@@ -31,6 +32,7 @@ pub(super) struct Look {
     deliveries: Arc<DeliveryBook>,
     queries: QueryBook,
     alerts: Arc<AlertBook>,
+    drills: Arc<DrillBook>,
 }
 
 // === impl Look ===
@@ -51,6 +53,7 @@ impl Look {
             deliveries: &self.deliveries,
             queries: &self.queries,
             alerts: &self.alerts,
+            drills: &self.drills,
         }
     }
 }
@@ -72,11 +75,12 @@ impl App {
                     world.sources.to_vec(),
                     world.status.clone(),
                     (Arc::clone(world.deliveries), world.queries.clone(), Arc::clone(world.alerts)),
-                    Arc::clone(world.peers),
+                    (Arc::clone(world.peers), Arc::clone(world.drills)),
                 )
             };
-            let (now, model, view, (names, membership), config, sources, status, (deliveries, queries, alerts), peers) =
+            let (now, model, view, (names, membership), config, sources, status, books, (peers, drills)) =
                 self.read(look).await?;
+            let (deliveries, queries, alerts) = books;
             let snapshot = self.handle().snapshot();
             if Arc::ptr_eq(&snapshot.model, &model) {
                 return Ok(Look {
@@ -93,6 +97,7 @@ impl App {
                     deliveries,
                     queries,
                     alerts,
+                    drills,
                 });
             }
         }

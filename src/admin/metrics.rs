@@ -4,6 +4,7 @@
 //! drain is not mistaken for a failure.
 
 mod alerts;
+mod drill;
 mod load;
 mod measured;
 mod outbox;
@@ -57,6 +58,7 @@ fn render(look: &World<'_>) -> String {
     measured::write(look, &mut page);
     checks(look, &mut page);
     scenarios(look, &mut page);
+    drill::write(look, &mut page);
     outbox::write(look, &mut page);
     alerts::write(look, &mut page);
     ships::write(look, &mut page);

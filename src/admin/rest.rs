@@ -7,6 +7,7 @@ mod audit;
 mod collections;
 mod config;
 mod connections;
+mod drills;
 mod explain;
 mod explained;
 mod outbox;
@@ -24,6 +25,7 @@ pub(crate) fn routes() -> Vec<Route> {
     routes.extend(audit::routes());
     routes.extend(config::routes());
     routes.extend(connections::routes());
+    routes.extend(drills::routes());
     routes.extend(outbox::routes());
     routes.extend(persistence::routes());
     routes.extend(stats::routes());

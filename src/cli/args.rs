@@ -1,5 +1,7 @@
 //! The arguments of every command.
 
+mod drill;
+
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -8,6 +10,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::demo::DemoArgs;
 use crate::config::units::parse_duration;
+
+pub use drill::{DrillListArgs, DrillShowArgs, DrillStartArgs, DrillStopArgs, DrillWhat};
 
 /// An ADC and a GTM in one box.
 #[derive(Debug, Parser)]
@@ -80,6 +84,11 @@ pub enum Command {
     Explain {
         #[command(subcommand)]
         what: ExplainWhat,
+    },
+    /// Activate a scenario for a while to see that it works, and bring it back; the reports of all such drills.
+    Drill {
+        #[command(subcommand)]
+        what: DrillWhat,
     },
     /// Print the manual: what pages there are, or one of them.
     Manual {

@@ -167,7 +167,7 @@ impl Client {
         Err(Failure::Declined { status, detail, document })
     }
 
-    fn unreachable(&self, what: String) -> Failure {
+    pub fn unreachable(&self, what: String) -> Failure {
         Failure::Unreachable { place: self.place.clone(), what }
     }
 }

@@ -14,7 +14,7 @@ macro_rules! pages {
     ($($name:literal),* $(,)?) => { [$(($name, include_str!(concat!("../manual/", $name, ".rs")))),*] };
 }
 
-const PAGES: [(&str, &str); 33] = pages![
+const PAGES: [(&str, &str); 34] = pages![
     "alerts",
     "audit",
     "checks",
@@ -23,6 +23,7 @@ const PAGES: [(&str, &str); 33] = pages![
     "config",
     "dns",
     "dnssec",
+    "drills",
     "endings",
     "figures",
     "first_steps",

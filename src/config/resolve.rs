@@ -17,6 +17,7 @@ mod check;
 mod criterion;
 mod dialogue;
 mod dns;
+mod drill;
 mod extract;
 mod global;
 mod http;
@@ -61,7 +62,7 @@ pub(super) struct Context<'d> {
     watched: Watched,
 }
 
-/// Terms that rules and records read, each once.
+/// Terms that rules, records and the conditions about drills read, each once.
 #[derive(Default)]
 struct Watched {
     terms: Vec<Term>,
@@ -103,6 +104,7 @@ pub fn resolve(report: &mut Report, document: &Table, files: &dyn Files) -> Mode
     let scenarios = scenario::all(cx, generated);
     let rules = rule::all(cx, rule::Known { vservers: &vservers, services: &services.services, criteria: &criteria });
     vserver::targets(&mut vservers, &rules);
+    let drills = drill::drills(cx);
     let dns = dns::dns(cx, &certificates);
     let zones = zone::all(cx);
 
@@ -140,6 +142,7 @@ pub fn resolve(report: &mut Report, document: &Table, files: &dyn Files) -> Mode
         pairs,
         peer_link,
         peers,
+        drills,
         dns,
         zones,
         watched,

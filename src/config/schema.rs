@@ -152,6 +152,7 @@ pub static ROOT: Schema = schema(&[
     key("datacenter_pair", Kind::Map(&Kind::Table(&gtm::DATACENTER_PAIR))),
     key("peer_link", Kind::Table(&peer::PEER_LINK)),
     key("peer", Kind::Map(&Kind::Table(&peer::PEER))),
+    key("drills", Kind::Table(&gtm::DRILLS)),
     key("dns", Kind::Table(&gtm::DNS)),
     key("zone", Kind::Map(&Kind::Table(&gtm::ZONE))),
 ]);

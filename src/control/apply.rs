@@ -2,11 +2,12 @@
 //! operator should know before is said. Pure: reads the model and the view, changes nothing.
 
 mod decision;
+mod drill;
 mod split;
 
 use std::time::Duration;
 
-pub use split::{foreseen, outlived};
+pub use split::outlived;
 
 use super::command::{Command, Expiry, Note, Refusal};
 use crate::model::Model;
@@ -80,6 +81,14 @@ pub fn prepare(world: Against<'_>, actor: &Name, command: &Command) -> Result<Pr
             let act = act(world.now, actor, &without_expiry(note, "a decision about a guard")?)?;
             decision::decide(world, scenario, *approve, *attempt, act)
         }
+        Command::StartDrill { scenario, lasts, notify, stop_on, override_guard, note } => {
+            let wish = drill::Wish { scenario, lasts: *lasts, notify, stop_on, override_guard: *override_guard };
+            drill::start(world, wish, act(world.now, actor, note)?)
+        }
+        Command::StopDrill { drill, override_guard, note } => {
+            let act = act(world.now, actor, &without_expiry(note, "the end of a drill")?)?;
+            drill::stop(world, *drill, *override_guard, act)
+        }
         Command::DryRun(command) => prepare(world, actor, command),
         Command::ApplyConfig { .. } | Command::Reload | Command::Save => {
             Err(Refusal::Invalid("a change of the configuration is not an act".to_owned()))
@@ -89,6 +98,13 @@ pub fn prepare(world: Against<'_>, actor: &Name, command: &Command) -> Result<Pr
         }
         Command::TransferZone { .. } => Err(Refusal::Invalid("a transfer cannot be rehearsed".to_owned())),
     }
+}
+
+/// What an act would change, a line each.
+pub fn foreseen(world: Against<'_>, intent: &AdminIntent) -> Vec<String> {
+    let mut changes = split::foreseen(world, intent);
+    changes.extend(drill::foreseen(world, intent));
+    changes
 }
 
 fn disable(
@@ -233,10 +249,17 @@ fn set_modes(
     if modes == [None, None] {
         return Err(Refusal::Invalid("name a mode for `activate`, `deactivate` or both".to_owned()));
     }
-    refuse_stuck(world, id, modes)?;
+    let drilled = world.view.live_drill().filter(|drill| drill.scenario == *scenario);
+    if drilled.is_none() {
+        refuse_stuck(world, id, modes)?;
+    }
     let [activate, deactivate] = modes;
     let intent = AdminIntent::SetModes { scenario: id, activate, deactivate, override_guard };
-    Ok(Prepared { act, intent, services: Vec::new(), warnings: mode_warnings(world, id, modes) })
+    let warnings = match drilled {
+        Some(drill) => vec![drill::taken_over(drill, modes)],
+        None => mode_warnings(world, id, modes),
+    };
+    Ok(Prepared { act, intent, services: Vec::new(), warnings })
 }
 
 /// A direction set `on` while the other still *shows* an `on` that has acted: taken literally, both `on` is stuck, and

@@ -57,6 +57,23 @@ pub enum Command {
         attempt: Option<u64>,
         note: Note,
     },
+    /// Activates a scenario as a drill, until `note.expires`.
+    StartDrill {
+        scenario: Name,
+        lasts: Duration,
+        /// Triggers that are told in place of the scenario's own.
+        notify: Vec<Name>,
+        /// Conditions of `[drills.stop_on]` that end it early.
+        stop_on: Vec<Name>,
+        override_guard: bool,
+        note: Note,
+    },
+    /// Brings the scenario back now. `None`: whichever drill runs.
+    StopDrill {
+        drill: Option<u64>,
+        override_guard: bool,
+        note: Note,
+    },
     /// Sends a dead delivery of a trigger off again.
     Replay {
         delivery: u64,
@@ -122,6 +139,8 @@ pub struct Done {
     pub still_draining: Vec<String>,
     /// `Replay`, `TestTrigger`: the delivery.
     pub delivery: Option<u64>,
+    /// `StartDrill`, `StopDrill`: the drill.
+    pub drill: Option<u64>,
 }
 
 /// A valid request that we decline, or one that names nothing.

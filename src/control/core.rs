@@ -12,6 +12,7 @@
 //! | states of services and vservers | at once |
 //! | a commit of a scenario | when it is durable; an activation after 2 s anyway, with the alert `not_durable` |
 //! | an act of a person | its intent is durable *before* the engine sees it ([`acts`]); answered when its effects are |
+//! | a drill | as what it does: its start is an act, what it moves are commits |
 //! | a delivery of a trigger | written with its commit; sent when that is durable ([`outbox`]) |
 //! | a change of the configuration | at once; answered when it is journalled (it is state only once saved to FILE) |
 
@@ -57,6 +58,7 @@ use crate::machine::{Effect, Engine, Input as Step};
 use crate::model::Model;
 use crate::model::check::{Check, Probe};
 use crate::model::delivery::QueryBook;
+use crate::model::drill::DrillBook;
 use crate::model::event::Observation;
 use crate::model::id::Name;
 use crate::model::state::CheckView;
@@ -148,6 +150,7 @@ pub struct Core {
     guards: guard::Guards,
     alerts: Alerts,
     alert_look: alerts::Look,
+    drills: Arc<DrillBook>,
 
     next_look: Tick,
     next_cut: Tick,
@@ -222,6 +225,7 @@ impl Core {
             guards: guard::Guards::default(),
             alerts: Alerts::restore(now, found.alerts.clone(), alerts::last_id(&found.deliveries)),
             alert_look: alerts::Look::default(),
+            drills: Arc::new(found.drills.iter().map(|drill| (drill.id, Arc::clone(drill))).collect()),
             next_look: now.tick + SECOND,
             next_cut: now.tick,
             stopping: None,
@@ -322,6 +326,7 @@ impl Core {
             deliveries: self.outbox.book(),
             queries: &self.queries,
             alerts: self.alerts.book(),
+            drills: &self.drills,
         });
     }
 

@@ -20,8 +20,8 @@ pub struct JournalEntry {
     /// 1-based, without gaps within a state directory.
     pub number: u64,
     pub at: Wall,
-    /// `transition`, `act`, `ended`, `state`, `board`, `attempt`, `warning`, `ejected`, `delivery`, `alert`, `outbox`,
-    /// `members`, `zone`, `zone_act`, `caches`, `config`, `start`, `stop`, `anchor`.
+    /// `transition`, `act`, `ended`, `state`, `board`, `attempt`, `warning`, `ejected`, `delivery`, `alert`, `drill`,
+    /// `outbox`, `members`, `zone`, `zone_act`, `caches`, `config`, `start`, `stop`, `anchor`.
     pub kind: Name,
     /// `scenario a-is-out`, `service web1`; empty where none.
     pub object: Name,

@@ -9,7 +9,7 @@ use crate::config::render::render;
 use crate::model::Model;
 use crate::model::condition::{Condition, Subject};
 use crate::model::delivery::{Delivery, DeliveryStatus, key};
-use crate::model::event::Transition;
+use crate::model::event::{Cause, Transition};
 use crate::model::id::{Name, ScenarioId};
 use crate::model::scenario::{Direction, GuardStep, Scenario};
 use crate::model::time::Wall;
@@ -60,7 +60,7 @@ pub fn of_test(model: &Model, config: &ConfigTree, trigger: &Name, actor: &Name,
         "type": "trigger.test", "id": key, "test": true, "appliance": model.appliance.name, "trigger": trigger,
         "scenario": "", "about": "a test that a person asked for; nothing has changed", "seq": 0,
         "direction": "activate", "evaluated_at": now.to_string(), "committed_at": now.to_string(), "cause": "test",
-        "actor": actor, "reason": null, "drill": true, "groups": [], "gate": null, "guard": null, "affected": [],
+        "actor": actor, "reason": null, "drill": true, "drill_id": null, "groups": [], "gate": null, "guard": null, "affected": [],
         "config_hash": config.hash, "config": null,
     });
     Delivery {
@@ -91,7 +91,7 @@ fn payload(model: &Model, config: &ConfigTree, transition: &Transition, key: &st
         "seq": transition.seq, "direction": transition.direction.word(),
         "evaluated_at": transition.evaluated_at.to_string(), "committed_at": transition.committed_at.to_string(),
         "cause": transition.cause_text(), "group": transition.cause.group(), "actor": transition.actor,
-        "reason": transition.reason, "drill": is_drill(transition), "groups": recorded["groups"],
+        "reason": transition.reason, "drill": is_drill(transition), "drill_id": transition.drill, "groups": recorded["groups"],
         "gate": recorded["gate"], "guard": recorded["guard"],
         "affected": id.map(|id| affected(model, id)).unwrap_or_default(),
         "config_hash": config.hash, "config": id.map(|id| config.of(model, id)),
@@ -106,8 +106,14 @@ fn payload(model: &Model, config: &ConfigTree, transition: &Transition, key: &st
     payload.to_string()
 }
 
-/// Somebody forced it and said so: the reason begins with the word.
+/// It belongs to a drill; or somebody forced it by hand and said so: the reason begins with the word.
 fn is_drill(transition: &Transition) -> bool {
+    if transition.drill.is_some() {
+        return true;
+    }
+    if transition.cause != Cause::Forced {
+        return false;
+    }
     let reason = transition.reason.as_deref().unwrap_or_default().trim_start();
     let word: String = reason.chars().take_while(|c| c.is_alphabetic()).collect();
     word.eq_ignore_ascii_case("drill") || word.eq_ignore_ascii_case("test")

@@ -11,6 +11,7 @@
 
 mod alerts;
 mod deliveries;
+mod drills;
 mod lock;
 mod memory;
 mod places;
@@ -26,6 +27,7 @@ use super::journal::{JournalEntry, JournalQuery};
 use crate::machine::{alert, outbox};
 use crate::model::alert::RaisedAlert;
 use crate::model::delivery::Delivery;
+use crate::model::drill::Drill;
 use crate::model::id::Name;
 use crate::model::lookup::{Answer, Question};
 use crate::model::state::{Override, OverrideKey, Saved, SavedScenario};
@@ -33,6 +35,7 @@ use crate::model::time::{Tick, Wall};
 use crate::model::zone::Received;
 use crate::snapshot::live::CookieKey;
 
+pub use drills::KEPT as DRILLS_KEPT;
 pub use memory::Memory;
 pub use places::{Place, Places};
 pub use reader::read_journal;
@@ -85,6 +88,8 @@ pub struct Batch {
     pub deliveries: Vec<outbox::Row>,
     /// Alerts that stand, or are over.
     pub alerts: Vec<alert::Row>,
+    /// Drills in their newest phases.
+    pub drills: Vec<Arc<Drill>>,
     /// The last answer of every name of a server, whole.
     pub answers: Option<serde_json::Value>,
     /// From now on a start is a restart: traffic has been answered from this state.
@@ -124,6 +129,8 @@ pub struct Found {
     pub deliveries: Vec<Delivery>,
     /// Alerts that stood, by id.
     pub alerts: Vec<RaisedAlert>,
+    /// By id; the last may be under way.
+    pub drills: Vec<Arc<Drill>>,
     /// The last answers to names of servers, and when they came.
     pub answers: Vec<(Question, Answer, Wall)>,
     /// A former process has served from this state: this start is a restart.
@@ -162,6 +169,7 @@ impl Batch {
             && self.settled.is_empty()
             && self.deliveries.is_empty()
             && self.alerts.is_empty()
+            && self.drills.is_empty()
             && self.answers.is_none()
             && !self.served
     }

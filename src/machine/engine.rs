@@ -7,6 +7,7 @@
 
 mod admin;
 mod adopt;
+mod drill;
 mod input;
 mod rows;
 mod settle;
@@ -44,6 +45,8 @@ pub struct Engine {
     watched: Vec<WatchedRun>,
     /// What peers see, by the name of the peer; those that are not heard are not there.
     heard: BTreeMap<Name, PeerRows>,
+    /// Scenarios that stand where the last drill has put them.
+    moved: BTreeSet<ScenarioId>,
     /// Rows by data centre.
     signal_rows: Vec<Vec<RowId>>,
     window_rows: Vec<Option<RowId>>,

@@ -3,6 +3,7 @@
 
 use super::engine::Engine;
 use crate::model::Model;
+use crate::model::drill::Phase;
 use crate::model::id::{ScenarioId, VserverId};
 use crate::model::scenario::{Direction, Mode};
 use crate::model::state::{NewClients, OverrideValue, ServiceState, Slot, StateView, VserverState};
@@ -25,6 +26,7 @@ pub fn check(engine: &Engine) -> Vec<String> {
         scenario(model, view, ScenarioId::from_index(i), &mut broken);
     }
     overrides(engine, &mut broken);
+    drill(engine, &mut broken);
     broken
 }
 
@@ -115,6 +117,27 @@ fn scenario(model: &Model, view: &StateView, id: ScenarioId, broken: &mut Vec<St
                 fail("a group is not the conjunction of its terms");
             }
         }
+    }
+}
+
+fn drill(engine: &Engine, broken: &mut Vec<String>) {
+    let (model, view) = (engine.model(), engine.view());
+    for (scenario, state) in model.scenarios.iter().zip(&view.scenarios) {
+        if state.drill.is_some() && state.drill != view.drill.as_ref().map(|drill| drill.id) {
+            broken.push(format!("scenario {} stands where another drill than the last has put it", scenario.name));
+        }
+    }
+    let Some(drill) = view.live_drill() else { return };
+    let mut fail = |what: &str| broken.push(format!("drill {}: {what}: {drill:?}", drill.id));
+    let Some(id) = model.scenario_id(&drill.scenario) else { return fail("it goes on without its scenario") };
+    let state = &view.scenarios[id.index()];
+    let modes = [state.modes[0].mode, state.modes[1].mode];
+    match drill.phase {
+        Phase::Starting if state.active || modes != [Mode::On, Mode::Off] => fail("it does not wait for its guard"),
+        Phase::Running if !state.active || modes != [Mode::On, Mode::Off] => fail("its scenario is not held active"),
+        Phase::Returning if !state.active || modes[1] != Mode::On => fail("its scenario is not on its way back"),
+        Phase::Starting | Phase::Running if drill.ends_at <= engine.now().wall => fail("it outlives its time"),
+        _ => {}
     }
 }
 

@@ -19,6 +19,7 @@
 
 mod attempt;
 mod commit;
+mod drill;
 mod groups;
 mod saved;
 mod timing;
@@ -29,6 +30,7 @@ use std::time::Duration;
 
 use super::Effect;
 use super::board::{Board, Dependent, TermRows};
+use super::drill::Mark;
 use crate::model::Model;
 use crate::model::condition::{Condition, Truth};
 use crate::model::event::{Cause, Record, Transition};
@@ -38,8 +40,8 @@ use crate::model::state::RefusedView;
 use crate::model::time::{Now, Tick, Wall};
 
 pub(super) use attempt::Attempt;
-pub use saved::fingerprint;
 use groups::GroupRun;
+pub use saved::fingerprint;
 
 /// One scenario at run time.
 #[derive(Clone, Debug)]
@@ -65,6 +67,8 @@ pub struct ScenarioMachine {
     /// Times of automatic commits within the oscillation window, oldest first.
     automatic: VecDeque<Wall>,
     stuck: bool,
+    /// The drill by which it is where it is.
+    pub(super) drill: Option<u64>,
     last_transition: Option<Arc<Transition>>,
 }
 
@@ -95,6 +99,7 @@ pub struct Look<'a> {
     pub rules: &'a Scenario,
     pub board: &'a Board,
     pub act_of: Option<&'a Name>,
+    pub drill: Option<Mark<'a>>,
 }
 
 /// What made it necessary to look at a scenario.
@@ -104,6 +109,8 @@ pub struct Occasion<'a> {
     pub reload: bool,
     /// `admin:<user>`: the immediate consequence of an act.
     pub act_of: Option<&'a Name>,
+    /// A drill that may have to do with it.
+    pub drill: Option<Mark<'a>>,
 }
 
 /// What one look at a scenario changed, beside the effects.
@@ -139,6 +146,7 @@ impl ScenarioMachine {
             attempts: 0,
             automatic: VecDeque::new(),
             stuck: false,
+            drill: None,
             last_transition: None,
         };
         machine.register(model, board, now);
@@ -190,7 +198,7 @@ impl ScenarioMachine {
         occasion: Occasion<'_>,
         effects: &mut Vec<Effect>,
     ) -> Settled {
-        let look = Look { now, model, rules: model.scenario(self.id), board, act_of: occasion.act_of };
+        let look = self.look(now, model, board, occasion);
         let mut settled = Settled::default();
         self.evaluate(&look);
         self.notice_stuck(look.rules, effects);

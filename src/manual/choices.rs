@@ -109,13 +109,28 @@
 //! | a zone that its primary signs, without keys here | refused: unsigned it would be bogus wherever the parent has a DS |
 //! | DNS queries of type ANY | answered with one RRset, the CNAME or else the one of the lowest type number (RFC 8482) |
 //!
+//! ## Drills
+//!
+//! | question | what happens here |
+//! |---|---|
+//! | how many at once | one: a second would begin while another scenario is active |
+//! | when its time begins | with the call, also where a guard is asked first |
+//! | a guard that holds the return back | the drill ends later than planned; a person may pass it |
+//! | a guard that refuses the activation | the drill is over; it is not asked again |
+//! | a fault that is real meanwhile | where it would fire by itself, return and failover are committed together, and nobody sees the scenario inactive; where it would not, the drill goes on |
+//! | whoever sets a mode of the scenario | takes the drill over: `deactivate on` is its return, anything else leaves the scenario where it is |
+//! | scenarios that follow the drilled one | belong to the drill, on their way out and back |
+//! | a pair's permission to return | is no "other scenario that is active": it is so while all is well |
+//! | a gate | does not hold back what a drill tells: its list was named for it |
+//! | what can end it early | the named conditions of `[drills.stop_on]`, so that they are checked at load and are there after a restart |
+//!
 //! ## Triggers and guards
 //!
 //! | question | what happens here |
 //! |---|---|
 //! | a commit that is published before it is on disk | its triggers wait for the disk: sent before, a crash could give their seq, and with it their key, to another commit |
 //! | which definition a delivery follows | the one of the configuration at each attempt, so that a wrong address can be mended while it waits; the payload is of the commit |
-//! | `drill` in a payload | a forced transition whose reason begins with the word `drill` or `test`; nothing else tells a drill from a failover |
+//! | `drill` in a payload | a commit of a [drill](super::drills), or one that was forced by hand with a reason that begins with the word `drill` or `test` |
 //! | what the circuit breaker counts | no answer, 429 and 5xx; another unexpected answer is one of a receiver that lives |
 //! | a trigger that the configuration no longer has | its deliveries are dead at once, and can be replayed when it is back |
 //! | too much waits | the oldest is given up: what is newer says more about now |

@@ -43,8 +43,9 @@
 //! | `p{flaps<3 in 30m}` | p is up and changed its state fewer than 3 times in 30 minutes |
 //! | `p{latency.p95<80ms over 20 samples, leave at 100ms}` | the 95th percentile is below 80 ms, and once it is, until it reaches 100 ms; also `avg`, `last`, `p50`, `p99`, and `over 5m`. A failed sample counts as infinitely slow |
 //!
-//! No hold of the direction that leads *out of* a state begins before the commit that entered it. So a drill on a
-//! healthy site ends fifteen minutes after it began, not at once because the site has been healthy for days.
+//! No hold of the direction that leads *out of* a state begins before the commit that entered it. So a healthy site that
+//! was forced out returns fifteen minutes after that, not at once because it has been healthy for days. To have it out
+//! for a time of your own, use a [drill](super::drills).
 //! Scenarios are evaluated when something they refer to changes, and when a hold ends; nothing is polled.
 //!
 //! ## Modes

@@ -67,7 +67,7 @@
 //! | `appliance`, `scenario`, `about`, `seq`, `direction` | who, and which commit |
 //! | `evaluated_at`, `committed_at` | RFC 3339, UTC |
 //! | `cause`, `group`, `actor`, `reason` | `condition`, `config` or `admin:<user>`; the group that decided; who forced it, and why |
-//! | `drill` | true where the reason of a forced transition begins with the word `drill` or `test`, and in a test |
+//! | `drill`, `drill_id` | true in a [drill](super::drills), with its number; true also where the reason of a forced transition begins with the word `drill` or `test`, and in a test |
 //! | `test` | true where a person asked for it and nothing has changed |
 //! | `groups` | every group of both directions: name, value, armed, and each term with its value and since when |
 //! | `gate`, `guard` | their results, or null |

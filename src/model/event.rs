@@ -10,6 +10,7 @@ use std::time::Duration;
 use super::alert::AlertRecord;
 use super::balancing::{Shares, shares_text};
 use super::condition::Truth;
+use super::drill::Drill;
 use super::id::{CheckId, GroupId, Name, ObjectRef, ScenarioId, ServerId, ServiceId, SwitchId, VserverId};
 use super::scenario::{Direction, Mode};
 use super::time::Wall;
@@ -93,6 +94,21 @@ pub enum AdminIntent {
         vserver: VserverId,
         shares: Option<Shares>,
     },
+    /// Activates a scenario until `ends_at`, as a drill. Only where none runs.
+    StartDrill {
+        scenario: ScenarioId,
+        /// As asked for.
+        lasts: Duration,
+        ends_at: Wall,
+        notify: Vec<Name>,
+        stop_on: Vec<Name>,
+        override_guard: bool,
+    },
+    /// Ends the drill that runs.
+    StopDrill {
+        /// The guard of the return is not asked.
+        override_guard: bool,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -151,6 +167,8 @@ pub enum Record {
     Alert(Arc<AlertRecord>),
     /// A zone that comes from a primary. `what`: `transferred`, `confirmed` (it had expired), `expired`, `failed`.
     Zone { zone: Name, what: Name, serial: Option<u32>, detail: Name },
+    /// A drill has come to another phase; with the last one this is its report.
+    Drill(Arc<Drill>),
 }
 
 /// How a delivery of a trigger goes, as journal and events tell it.
@@ -193,6 +211,18 @@ pub enum Change {
     },
     /// `None`: as the configuration has it.
     Split(Option<Shares>),
+    DrillStarted {
+        id: u64,
+        lasts: Duration,
+        ends_at: Wall,
+        notify: Vec<Name>,
+        stop_on: Vec<Name>,
+        override_guard: bool,
+    },
+    DrillStopped {
+        id: u64,
+        override_guard: bool,
+    },
 }
 
 /// One row of the board. Ages are relative to the record, so that they mean the same in another process.
@@ -232,6 +262,12 @@ impl fmt::Display for Change {
             Change::Forced(None) => f.write_str("no longer forced"),
             Change::Decided { attempt, approve: true } => write!(f, "attempt {attempt} of the guard approved"),
             Change::Decided { attempt, approve: false } => write!(f, "attempt {attempt} of the guard refused"),
+            Change::DrillStarted { id, ends_at, override_guard, .. } => {
+                let guard = if *override_guard { ", past the guard" } else { "" };
+                write!(f, "drill {id} begins, until {ends_at}{guard}")
+            }
+            Change::DrillStopped { id, override_guard: false } => write!(f, "drill {id} stopped"),
+            Change::DrillStopped { id, override_guard: true } => write!(f, "drill {id} stopped, past the guard"),
             Change::Split(None) => f.write_str("split as configured"),
             Change::Split(Some(shares)) => write!(f, "split {}", shares_text(shares.iter().map(|(g, s)| (g, *s)))),
         }

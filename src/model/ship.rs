@@ -36,7 +36,7 @@ pub struct ShipTls {
 }
 
 /// Every kind of entry.
-pub const KINDS: [&str; 19] = [
+pub const KINDS: [&str; 20] = [
     "transition",
     "act",
     "ended",
@@ -47,6 +47,7 @@ pub const KINDS: [&str; 19] = [
     "ejected",
     "delivery",
     "alert",
+    "drill",
     "outbox",
     "members",
     "zone",

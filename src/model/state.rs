@@ -12,6 +12,7 @@ pub use history::{History, PastSample, Percentiles, RECENT_MAX};
 pub use overrides::{Override, OverrideKey, OverrideValue, Slot};
 
 use super::condition::Truth;
+use super::drill::Drill;
 use super::event::{Outcome, TargetResult, Transition};
 use super::id::{Name, VserverId};
 use super::scenario::{Direction, Mode};
@@ -39,6 +40,8 @@ pub struct StateView {
     pub overrides: BTreeMap<OverrideKey, Override>,
     /// Failures that came together, in the order in which they did.
     pub correlated: Vec<Correlated>,
+    /// The last drill, whether it runs or is over.
+    pub drill: Option<Arc<Drill>>,
 }
 
 /// What fails everywhere at once: `correlated_failure`.
@@ -211,6 +214,8 @@ pub struct ScenarioView {
     pub turning: bool,
     /// By [`Direction`], then in the order of the configuration.
     pub groups: [Vec<GroupView>; 2],
+    /// The drill by which it is where it is.
+    pub drill: Option<u64>,
     pub last_transition: Option<Arc<Transition>>,
 }
 
@@ -274,6 +279,8 @@ pub struct SavedScenario {
     pub last_transition: Option<Arc<Transition>>,
     /// The number of the last attempt of a guard that asks a person; later ones are higher, also after a restart.
     pub attempts: u64,
+    /// The drill by which it is where it is.
+    pub drill: Option<u64>,
     /// Kept for a scenario that the configuration no longer has.
     pub archived: bool,
 }
@@ -283,6 +290,8 @@ pub struct SavedScenario {
 pub struct Saved {
     pub scenarios: Vec<SavedScenario>,
     pub overrides: BTreeMap<OverrideKey, Override>,
+    /// The last one.
+    pub drill: Option<Arc<Drill>>,
 }
 
 // === impl CorrelatedKind ===

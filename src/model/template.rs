@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 /// What may stand between `${` and `}`. `payload` is the whole, as JSON; the others are members of it, as text.
-pub const PLACES: [&str; 23] = [
+pub const PLACES: [&str; 24] = [
     "type",
     "id",
     "key",
@@ -17,6 +17,7 @@ pub const PLACES: [&str; 23] = [
     "actor",
     "reason",
     "drill",
+    "drill_id",
     "test",
     "appliance",
     "alert",

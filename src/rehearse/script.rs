@@ -21,6 +21,7 @@
 //! | `disable`, `enable` `service\|server\|servicegroup\|vserver NAME` `[delay 30s] [graceful]` | administration |
 //! | `active SERVICE N` | open transactions |
 //! | `set scenario NAME [activate MODE] [deactivate MODE] [override]`, `return scenario NAME` | modes |
+//! | `drill start SCENARIO for 60m` `[notify TRIGGER] [stop-on CONDITION] [override]`, `drill stop [override]` | a drill, and its early end |
 //! | `switch NAME on\|off` | |
 //! | `force check\|service NAME up\|down\|none` | |
 //! | … `reason TEXT`, `expires 10m` | behind any act of a person |
@@ -177,6 +178,8 @@ pub enum Act {
     Disable { kind: Kind, name: Name, delay: Option<Duration>, graceful: bool },
     Enable { kind: Kind, name: Name },
     Modes { scenario: Name, activate: Option<Mode>, deactivate: Option<Mode>, override_guard: bool },
+    StartDrill { scenario: Name, lasts: Duration, notify: Vec<Name>, stop_on: Vec<Name>, override_guard: bool },
+    StopDrill { override_guard: bool },
     Switch { name: Name, value: bool },
     Force { kind: Kind, name: Name, up: Option<bool> },
 }

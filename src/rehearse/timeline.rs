@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::model::Model;
 use crate::model::condition::Truth;
+use crate::model::drill::Drill;
 use crate::model::event::{BoardRecord, Cause, Record, Transition};
 use crate::model::id::{Kind, ObjectRef};
 use crate::rehearse::world::{Happening, Moment};
@@ -57,8 +58,17 @@ fn record_words(record: &Record, model: &Model) -> Option<String> {
         Record::Ejected { service, cause, until, .. } => format!("service {service}: ejected until {until}, {cause}"),
         // Nothing is sent in a rehearsal.
         Record::Delivery(_) | Record::Alert(_) | Record::Zone { .. } => return None,
+        Record::Drill(drill) => drill_words(drill),
         Record::Warning { object, text } => format!("warning: {}: {text}", shown(object)),
     })
+}
+
+fn drill_words(drill: &Drill) -> String {
+    let (id, scenario) = (drill.id, &drill.scenario);
+    match &drill.ending {
+        Some(ending) => format!("drill {id} of scenario {scenario} is {}: {}", drill.phase.word(), ending.text()),
+        None => format!("drill {id} of scenario {scenario} is {}", drill.phase.word()),
+    }
 }
 
 fn transition_words(transition: &Transition) -> String {
@@ -76,8 +86,15 @@ fn transition_words(transition: &Transition) -> String {
         text += &format!(", guard {}", guard.outcome);
     }
     text += &format!(", seq {})", transition.seq);
+    if let Some(drill) = transition.drill {
+        text += &format!(" in drill {drill}");
+    }
     for trigger in &transition.triggers {
-        let word = if &*trigger.status == "suppressed" { "held back by the gate" } else { "goes off" };
+        let word = match (&*trigger.status, transition.drill) {
+            ("suppressed", None) => "held back by the gate",
+            ("suppressed", Some(_)) => "held back by the drill",
+            _ => "goes off",
+        };
         text += &format!("; trigger {} {word}", trigger.name);
     }
     text

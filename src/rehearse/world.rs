@@ -276,6 +276,7 @@ impl World {
                 Effect::SaveOverride(key, None) => {
                     self.saved.overrides.remove(&key);
                 }
+                Effect::SaveDrill(drill) => self.saved.drill = Some(drill),
                 Effect::Publish => self.published.is_due = true,
             }
         }

@@ -147,6 +147,16 @@ fn every_script_in_the_manual_parses() {
 }
 
 #[test]
+fn the_drills_of_the_manual_go_as_the_page_says() {
+    let page = |language| of(language).into_iter().find(|block| block.page.ends_with("drills.rs")).expect("a block");
+    let loaded = load_text(&page("toml").text, &[]).expect("it loads");
+    let parsed = script::parse("drills.events", &page("events").text).expect("it parses");
+    let walk = bascule::rehearse::walk(&parsed, &loaded.model, &|file| Err(format!("no {file}")), false);
+    let failures: Vec<_> = walk.failures().collect();
+    assert!(failures.is_empty(), "{failures:#?}");
+}
+
+#[test]
 fn the_manual_lists_every_page_and_every_profile() {
     let front = std::fs::read_to_string(root().join("src/manual.rs")).expect("the front page");
     for page in pages() {

@@ -80,6 +80,7 @@ impl Journal {
             groups: Vec::new(),
             gate: None,
             guard: None,
+            drill: None,
             triggers: Vec::new(),
         }));
         self.write(second, "transition", codec::encode(&record));

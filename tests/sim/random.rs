@@ -154,7 +154,7 @@ fn act(random: &mut Random, rig: &mut Rig) {
     let service = random.pick(&model.services).name.to_string();
     let scenario = random.pick(&model.scenarios).name.to_string();
     let switch = random.pick(&model.switches).name.to_string();
-    match random.below(20) {
+    match random.below(22) {
         0..=8 => {
             let outcome = match random.below(10) {
                 0..=5 => Outcome::Pass,
@@ -178,7 +178,21 @@ fn act(random: &mut Random, rig: &mut Rig) {
             rig.modes(&scenario, activate, deactivate);
         }
         18 => rig.switch(&switch, random.chance(50)),
+        19 => drill(random, rig, &scenario),
         _ => force(random, rig, &check, &service),
+    }
+}
+
+/// Begins a drill of a scenario at rest, whatever else is away; or ends the one that runs.
+fn drill(random: &mut Random, rig: &mut Rig, scenario: &str) {
+    use bascule::model::event::AdminIntent;
+    let view = rig.scenario(scenario);
+    let at_rest = !view.active && view.attempt.is_none() && view.modes[0].mode != Mode::On;
+    if rig.engine.view().live_drill().is_none() && at_rest {
+        let stop_on: &[&str] = if random.chance(50) { &["w0 is on"] } else { &[] };
+        rig.drill(scenario, Duration::from_secs(1 + random.next() % 60), &[], stop_on);
+    } else if rig.engine.view().live_drill().is_some() && random.chance(30) {
+        rig.admin(AdminIntent::StopDrill { override_guard: random.chance(50) });
     }
 }
 
@@ -234,6 +248,7 @@ fn configuration(random: &mut Random) -> String {
         }
     }
     toml += "[switch.w0]\n[switch.w1]\ninitial = true\n";
+    toml += "[drills.stop_on]\n\"w0 is on\" = [\"sw:w0\"]\n";
     toml += "[time_window.t0]\nhours = \"10:00-10:01\"\n";
     toml += "[datacenter.dc-a]\nwan = { targets = [\"tcp:127.0.0.1:300\", \"tcp:127.0.0.1:301\"], quorum = 1 }\n";
     toml += "lan = { targets = [\"tcp:127.0.0.1:302\"], quorum = 1 }\n";

@@ -130,6 +130,7 @@ impl Rig {
                 Effect::SaveOverride(key, None) => {
                     self.saved.overrides.remove(key);
                 }
+                Effect::SaveDrill(drill) => self.saved.drill = Some(Arc::clone(drill)),
                 _ => {}
             }
         }
@@ -138,6 +139,9 @@ impl Rig {
             assert!(broken.is_empty(), "invariants broken:\n{}", broken.join("\n"));
         }
         assert_eq!(self.saved.overrides, self.engine_overrides(), "what is saved is what is shown");
+        if self.engine.view().generation != 0 {
+            assert_eq!(self.saved.drill, self.engine.view().drill, "also of a drill");
+        }
     }
 
     fn engine_overrides(
@@ -193,6 +197,14 @@ impl Rig {
     pub fn modes(&mut self, scenario: &str, activate: Option<Mode>, deactivate: Option<Mode>) {
         let scenario = self.engine.model().scenario_id(scenario).expect("a scenario");
         self.admin(AdminIntent::SetModes { scenario, activate, deactivate, override_guard: false });
+    }
+
+    /// Begins a drill whatever stands against it.
+    pub fn drill(&mut self, scenario: &str, lasts: Duration, notify: &[&str], stop_on: &[&str]) {
+        let scenario = self.engine.model().scenario_id(scenario).expect("a scenario");
+        let names = |names: &[&str]| names.iter().map(|name| (*name).into()).collect();
+        let (ends_at, notify, stop_on) = (self.now.wall + lasts, names(notify), names(stop_on));
+        self.admin(AdminIntent::StartDrill { scenario, lasts, ends_at, notify, stop_on, override_guard: false });
     }
 
     pub fn switch(&mut self, switch: &str, value: bool) {

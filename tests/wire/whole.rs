@@ -12,6 +12,8 @@ mod certificates;
 mod complaints;
 #[path = "whole/drains.rs"]
 mod drains;
+#[path = "whole/drills.rs"]
+mod drills;
 #[path = "whole/ejection.rs"]
 mod ejection;
 #[path = "whole/failover.rs"]

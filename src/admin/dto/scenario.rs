@@ -40,6 +40,8 @@ dto! {
         pub groups: DirectionsDto,
         /// A guard that is running.
         pub attempt: Option<AttemptDto>,
+        /// The drill by which it is where it is; see `/drills`.
+        pub drill: Option<u64>,
         /// The last commit.
         pub last_transition: Option<TransitionDto>,
         /// The data-centre pair it was generated for.
@@ -139,6 +141,8 @@ dto! {
         pub gate: Option<String>,
         /// How the guard went; null where none ran.
         pub guard: Option<GuardDto>,
+        /// The drill that it belongs to.
+        pub drill: Option<u64>,
         pub triggers: Vec<TransitionTriggerDto>,
         /// Both directions' groups at the evaluation.
         pub groups: Vec<TransitionGroupDto>,
@@ -147,7 +151,7 @@ dto! {
     /// How a guard went.
     pub struct GuardDto {
         pub attempt: u64,
-        /// `pass`, `proceeded` or `overridden`.
+        /// `pass`, `proceeded`, `overridden` or `standing` (a drill became real: it is active already).
         pub outcome: String,
         pub detail: String,
     }
@@ -155,7 +159,8 @@ dto! {
     /// How a trigger of a transition went.
     pub struct TransitionTriggerDto {
         pub name: String,
-        /// `pending`, `delivered`, `dead` (given up, see `/outbox`) or `suppressed` (by the gate).
+        /// `pending`, `delivered`, `dead` (given up, see `/outbox`) or `suppressed` (by the gate, or by a
+        /// drill, which tells its own list).
         pub status: String,
         pub attempts: u32,
         /// What the last attempt got instead of the expected answer.
@@ -213,6 +218,7 @@ impl ScenarioDto {
                 deadline: wall_of(world, a.deadline).to_string(),
                 detail: text(&a.detail),
             }),
+            drill: view.drill,
             last_transition: view.last_transition.as_deref().map(|t| TransitionDto::of(t, world)),
             pair: scenario.pair.map(|at| text(&world.model.pairs[at as usize].name)),
         }
@@ -305,6 +311,7 @@ impl TransitionDto {
                 outcome: text(&g.outcome),
                 detail: text(&g.detail),
             }),
+            drill: transition.drill,
             triggers: transition
                 .triggers
                 .iter()

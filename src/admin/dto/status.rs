@@ -3,7 +3,7 @@
 pub(super) mod problems;
 
 use super::peer::peer_listen;
-use super::{AlertDto, DrainDto, NoteDto, PeerLineDto, text};
+use super::{AlertDto, DrainDto, DrillDto, NoteDto, PeerLineDto, text};
 use crate::control::{JournalEntry, World};
 use crate::model::balancing::shares_text;
 use crate::model::id::{Kind, ServiceId};
@@ -28,6 +28,8 @@ dto! {
         pub config: ConfigDto,
         /// Everything that people set: disables, forces, modes, switches.
         pub overrides: Vec<OverrideDto>,
+        /// The drill that is not over.
+        pub drill: Option<DrillDto>,
         /// Services on their way out.
         pub draining: Vec<DrainingDto>,
         /// What is wrong now, worst first.
@@ -119,7 +121,7 @@ dto! {
         /// 1-based, without gaps.
         pub number: u64,
         pub at: String,
-        /// `transition`, `act`, `ended`, `state`, `board`, `attempt`, `warning`, `alert`, `members`, `config`, `start`, `stop`, `anchor`.
+        /// `transition`, `act`, `ended`, `state`, `board`, `attempt`, `warning`, `alert`, `drill`, `members`, `config`, `start`, `stop`, `anchor`.
         pub kind: String,
         /// `scenario a-is-out`, `service web1`; empty where none.
         pub object: String,
@@ -146,6 +148,7 @@ impl StatusDto {
             generation: world.snapshot.generation,
             config: ConfigDto::of(world),
             overrides: world.view.overrides.iter().map(|(key, set)| OverrideDto::of(world, key, set)).collect(),
+            drill: world.view.live_drill().map(|drill| DrillDto::of(world, drill)),
             draining: ids(world.view.services.len(), ServiceId::from_index)
                 .filter_map(|id| DrainingDto::of(world, id))
                 .collect(),

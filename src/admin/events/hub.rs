@@ -10,6 +10,7 @@ use tokio::sync::{broadcast, watch};
 
 use super::super::dto;
 use crate::control::{Event, Handle, World};
+use crate::model::drill::Ending;
 use crate::model::event::{BoardRecord, Change, Record};
 use crate::model::id::{Kind, ObjectRef};
 
@@ -175,7 +176,7 @@ fn describe(record: &Record) -> (Option<ObjectRef>, Value) {
         Record::Transition(transition) => {
             let what = json!({
                 "type": "transition", "seq": transition.seq, "direction": transition.direction.word(),
-                "cause": transition.cause_text(), "actor": &*transition.actor,
+                "cause": transition.cause_text(), "actor": &*transition.actor, "drill": transition.drill,
             });
             (Some(ObjectRef::new(Kind::Scenario, transition.scenario.clone())), what)
         }
@@ -231,6 +232,14 @@ fn describe(record: &Record) -> (Option<ObjectRef>, Value) {
         Record::Zone { what, serial, detail, .. } => {
             (None, json!({ "type": &**what, "serial": serial, "detail": &**detail }))
         }
+        Record::Drill(drill) => {
+            let what = json!({
+                "type": "drill", "drill": drill.id, "state": drill.phase.word(),
+                "outcome": drill.ending.as_ref().map(Ending::word),
+                "detail": drill.ending.as_ref().and_then(Ending::detail).map(|detail| &**detail),
+            });
+            (Some(ObjectRef::new(Kind::Scenario, drill.scenario.clone())), what)
+        }
         Record::Warning { object, text } => (Some(object.clone()), json!({ "type": "warning", "text": &**text })),
     }
 }
@@ -244,6 +253,8 @@ fn change_word(change: &Change) -> &'static str {
         Change::Forced(_) => "forced",
         Change::Split(_) => "split",
         Change::Decided { .. } => "decided",
+        Change::DrillStarted { .. } => "drill_started",
+        Change::DrillStopped { .. } => "drill_stopped",
     }
 }
 

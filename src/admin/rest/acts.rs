@@ -248,7 +248,7 @@ pub(super) async fn act(
 }
 
 /// 404 with the nearest name of the kind.
-async fn unknown_with_hint(app: &App, unknown: ObjectRef) -> Problem {
+pub(super) async fn unknown_with_hint(app: &App, unknown: ObjectRef) -> Problem {
     // Spelling takes time that is not the one writer's.
     match app.read(|world| Arc::clone(world.model)).await {
         Ok(model) => {

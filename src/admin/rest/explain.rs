@@ -1,5 +1,6 @@
 //! Why an answer is what it is.
 
+use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use axum::Json;
@@ -13,6 +14,7 @@ use super::super::auth::Access;
 use super::super::body::{self, ACT_MAX, Field, FieldKind, Fields, Params, field};
 use super::super::problem::Problem;
 use super::super::route::{Reads, Route};
+use crate::control::World;
 use crate::model::time::Wall;
 use crate::rehearse::explain;
 use crate::rehearse::past::{self, Unknown};
@@ -109,7 +111,24 @@ async fn dns(State(app): State<App>, params: Params) -> Result<Json<Value>, Prob
     }
     let snapshot = app.handle().snapshot();
     let explanation = explain::dns(&snapshot, name, rtype, client, now).map_err(Problem::bad_request)?;
-    Ok(Json(json!(explanation)))
+    let mut explanation = json!(explanation);
+    let drilled = app.read(drilled).await?;
+    for step in explanation["steps"].as_array_mut().into_iter().flatten() {
+        if let Some(note) = step["scenario"].as_str().and_then(|scenario| drilled.get(scenario)) {
+            let because = format!("{}; {note}", step["because"].as_str().unwrap_or_default());
+            step["because"] = because.into();
+        }
+    }
+    Ok(Json(explanation))
+}
+
+/// Scenarios that stand where a drill has put them, with what there is to say about it.
+fn drilled(world: &World<'_>) -> HashMap<String, String> {
+    let Some(drill) = &world.view.drill else { return HashMap::new() };
+    let until = if drill.is_over() { String::new() } else { format!(", planned until {}", drill.ends_at) };
+    let scenarios = world.model.scenarios.iter().zip(&world.view.scenarios);
+    let moved = scenarios.filter(|(_, view)| view.drill == Some(drill.id));
+    moved.map(|(s, _)| (s.name.to_string(), format!("{} stands there by drill {}{until}", s.name, drill.id))).collect()
 }
 
 /// Looks into the past at once: each may read much of the journal.

@@ -74,6 +74,11 @@ fn record(record: &Record) -> Option<(String, Vec<String>)> {
             let serial = serial.map_or_else(String::new, |serial| format!(", serial {serial}"));
             (format!("zone {zone} {what}{serial}"), vec![detail.to_string()])
         }
+        Record::Drill(drill) => {
+            let (id, scenario, phase) = (drill.id, &drill.scenario, drill.phase.word());
+            let why = drill.ending.iter().map(|ending| ending.text()).collect();
+            (format!("drill {id} of scenario {scenario} is {phase}"), why)
+        }
         // Told from its body, which holds more.
         Record::Transition(_) => return None,
     };
@@ -90,6 +95,9 @@ fn transition(body: &Value) -> (String, Vec<String>) {
     let mut details = Vec::new();
     if let Value::String(reason) = &body["reason"] {
         details.push(format!("reason: {reason}"));
+    }
+    if body["drill"].is_u64() {
+        details.push(format!("drill: {}", body["drill"]));
     }
     for group in body["groups"].as_array().into_iter().flatten() {
         let terms: Vec<String> = group["terms"]

@@ -2,6 +2,7 @@
 
 mod audit;
 mod build;
+mod drill;
 mod explain;
 mod outbox;
 mod request;
@@ -73,6 +74,9 @@ pub(super) const COMMANDS: &[Command] = &[
     outbox::APPROVE,
     outbox::REFUSE,
     outbox::TRANSFER,
+    drill::SHOW_DRILL,
+    drill::START,
+    drill::STOP,
     Command {
         words: &["show", "ns", "connectiontable"],
         least: 0,

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::super::client::{Client, Failure};
-use super::super::{explain, journal};
+use super::super::{drill, explain, journal};
 use super::commands::{COMMANDS, Command, Explained, Request, View};
 use super::grammar::starts_with;
 use super::show;
@@ -80,6 +80,16 @@ pub(super) async fn execute(client: &Client, request: Request) -> Result<Answer,
                 warnings: Vec::new(),
             })
         }
+        Request::StartDrill { dry_run, body } => {
+            let path = if dry_run { "/api/v1/drills?dry_run=true" } else { "/api/v1/drills" };
+            let json = client.call(Method::POST, path, Some(&body)).await?;
+            Ok(drilled(json))
+        }
+        Request::StopDrill { drill, body } => {
+            let path = drill::stop_path(client, drill.as_deref()).await?;
+            let json = client.call(Method::POST, &path, Some(&body)).await?;
+            Ok(drilled(json))
+        }
         Request::Delete(path) => {
             let json = client.call(Method::DELETE, &format!("/api/v1/{path}"), None).await?;
             Ok(Answer { text: String::new(), json, warnings: Vec::new() })
@@ -123,6 +133,13 @@ pub(super) async fn execute(client: &Client, request: Request) -> Result<Answer,
         Request::Help { words } => help(&words),
         Request::Quit => help(&[]),
     }
+}
+
+/// A drill as it stands after an act.
+fn drilled(json: Value) -> Answer {
+    let warnings = json["warnings"].as_array().into_iter().flatten();
+    let warnings = warnings.filter_map(|warning| warning.as_str().map(str::to_owned)).collect();
+    Answer { text: drill::told(&json), json, warnings }
 }
 
 /// `stat ns`.
@@ -187,6 +204,8 @@ async fn shown(client: &Client, view: View, name: Option<&str>, statistics: bool
         (View::Query, _) => show::list(&items(&json)?, whole, show::query),
         (View::Outbox, _) => show::list(&items(&json)?, whole, show::delivery),
         (View::Alerts, _) => show::list(&items(&json)?, whole, show::alert),
+        (View::Drill, _) if whole => drill::told(&json),
+        (View::Drill, _) => drill::table(&items(&json)?),
         (View::Zone, _) => show::list(&items::<ZoneDto>(&json)?, whole, |z| show::zone(z, whole)),
     };
     Ok(Answer { text, json, warnings: Vec::new() })

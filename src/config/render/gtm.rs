@@ -6,6 +6,7 @@ use super::{condition, opens_a_table, secret_value};
 use crate::model::Model;
 use crate::model::check::HttpExpect;
 use crate::model::condition::Condition;
+use crate::model::drill::DrillRules;
 use crate::model::id::Name;
 use crate::model::scenario::{
     AccessList, AfterMaintenance, Database, Direction, DirectionRules, Guard, GuardStep, OnTimeout, Pair, PairPlace,
@@ -286,5 +287,21 @@ fn own_key(place: PairPlace) -> &'static str {
         PairPlace::ToBackup => "to_backup",
         PairPlace::ToActive => "to_active",
         PairPlace::FromBackup => "from_backup",
+    }
+}
+
+/// Only where something is said.
+pub(super) fn drills(out: &mut Text, model: &Model) {
+    let drills = &model.drills;
+    if *drills == DrillRules::default() {
+        return;
+    }
+    out.table(&["drills"]);
+    out.key("longest", Value::duration(drills.longest));
+    // Plain lists first: a table of named groups ends the table around it.
+    let mut both = [("blocked", &drills.blocked.when), ("stop_on", &drills.stop_on.when)];
+    both.sort_by_key(|(_, when)| opens_a_table(when));
+    for (key, when) in both.into_iter().filter(|(_, when)| !when.groups.is_empty()) {
+        condition(out, &["drills"], key, when);
     }
 }

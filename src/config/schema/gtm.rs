@@ -204,6 +204,10 @@ static GUARD: Schema = schema(&[
 ]);
 static ON_TIMEOUT: Words = words(&["block", "proceed"]);
 
+/// When no drill begins, what ends one early, how long one may be.
+pub(super) static DRILLS: Schema =
+    schema(&[key("blocked", CONDITION), key("stop_on", CONDITION), key("longest", Kind::Duration(SECOND, YEAR))]);
+
 pub(super) static DATACENTER: Schema = Schema {
     keys: &[
         key("wan", Kind::Table(&ACCESS_LIST)),

@@ -58,7 +58,7 @@ fn without_a_member(world: Against<'_>, id: VserverId, split: &[u8]) -> Vec<Stri
 }
 
 /// What an act would change, a line each.
-pub fn foreseen(world: Against<'_>, intent: &AdminIntent) -> Vec<String> {
+pub(super) fn foreseen(world: Against<'_>, intent: &AdminIntent) -> Vec<String> {
     let AdminIntent::SetSplit { vserver, shares } = intent else { return Vec::new() };
     let model = world.model;
     let configured = &model.vserver(*vserver).balancing.split;

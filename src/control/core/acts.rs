@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 
-use super::{Answer, Core, DISK_PATIENCE, Output, Step};
+use super::{Answer, Core, DISK_PATIENCE, Output, Step, foresight};
 use crate::control::apply::{Against, Prepared, foreseen, prepare};
 use crate::control::command::{Command, Done, Expiry, Note, Refusal};
 use crate::control::journal::saved::{decode_command, encode_command};
@@ -173,9 +173,13 @@ impl Core {
             }
             _ => None,
         };
+        let drill = match promised.command {
+            Command::StartDrill { .. } | Command::StopDrill { .. } => self.engine.view().drill.as_ref().map(|d| d.id),
+            _ => None,
+        };
         self.acts.done.push(Waiting {
             reply: promised.reply,
-            done: Done { warnings: carried.warnings, ..Done::default() },
+            done: Done { warnings: carried.warnings, drill, ..Done::default() },
             order: self.next_order,
             since: now.tick,
             listeners: false,
@@ -204,7 +208,12 @@ impl Core {
     fn foresee_act(&mut self, now: Now, actor: &Name, command: &Command) -> Result<Done, Refusal> {
         let prepared = self.judge(now, actor, command)?;
         let world = Against { now, model: self.engine.model(), view: self.engine.view(), active: &|_| 0 };
-        let changes = foreseen(world, &prepared.intent);
+        let mut changes = foreseen(world, &prepared.intent);
+        if matches!(prepared.intent, AdminIntent::StartDrill { .. }) {
+            let shown = (&self.zones, self.names.known(), &*self.cell.load_full());
+            let act = (&prepared.act, &prepared.intent);
+            changes.extend(foresight::foresee_act(&self.engine, now, act, shown));
+        }
         Ok(Done { warnings: prepared.warnings, changes, ..Done::default() })
     }
 
@@ -348,7 +357,9 @@ fn with_fixed_expiry(now: Now, mut command: Command) -> Command {
         | Command::SetSwitch { note, .. }
         | Command::SetSplit { note, .. }
         | Command::Force { note, .. }
-        | Command::DecideGuard { note, .. } => note,
+        | Command::DecideGuard { note, .. }
+        | Command::StartDrill { note, .. }
+        | Command::StopDrill { note, .. } => note,
         Command::DryRun(_)
         | Command::ApplyConfig { .. }
         | Command::Reload

@@ -13,7 +13,8 @@ pub(super) fn write(record: &Record, engine: &Engine) {
             let (group, reason) = (t.cause.group().map(|g| &**g), t.reason.as_deref());
             let guard = t.guard.as_ref().map(|g| &*g.outcome);
             let (scenario, did) = (&t.scenario, t.direction.participle());
-            tracing::info!(seq, cause, group, guard, actor, reason, "scenario {scenario} {did}");
+            let drill = t.drill;
+            tracing::info!(seq, cause, group, guard, actor, reason, drill, "scenario {scenario} {did}");
         }
         Record::Act { object, act, change } => {
             let (actor, reason) = (&*act.actor, act.reason.as_deref());
@@ -57,6 +58,10 @@ pub(super) fn write(record: &Record, engine: &Engine) {
                 (_, AlertSeverity::Warning) => tracing::warn!(id, kind, since, "alert {name}: {object}: {text}"),
                 (_, AlertSeverity::Info) => tracing::info!(id, kind, since, "alert {name}: {object}: {text}"),
             }
+        }
+        Record::Drill(drill) => {
+            let why = drill.ending.as_ref().map(crate::model::drill::Ending::text);
+            tracing::info!(why, "drill {} of scenario {} {}", drill.id, drill.scenario, drill.phase.word());
         }
         // The data plane has said so.
         Record::Ejected { .. } | Record::Zone { .. } => {}

@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use super::{Core, Output, Step};
 use crate::config::populate;
+use crate::control::store::DRILLS_KEPT;
 use crate::machine::Effect;
 use crate::model::Model;
 use crate::model::check::Check;
+use crate::model::drill::Drill;
 use crate::model::id::Name;
 use crate::model::time::Now;
 
@@ -30,11 +32,23 @@ impl Core {
                 Effect::Record(record) => self.record(now, at, record),
                 Effect::SaveScenario(scenario) => self.batch.scenarios.push(*scenario),
                 Effect::SaveOverride(key, value) => self.batch.overrides.push((key, value)),
+                Effect::SaveDrill(drill) => self.keep_drill(drill),
                 Effect::Publish => self.dirty = true,
             }
         }
         self.effects = effects;
         self.weigh_begun(now);
+    }
+
+    /// The newest phase of a drill; of one turn only the last is written.
+    fn keep_drill(&mut self, drill: Arc<Drill>) {
+        let book = Arc::make_mut(&mut self.drills);
+        book.insert(drill.id, Arc::clone(&drill));
+        while book.len() as u64 > DRILLS_KEPT {
+            book.pop_first();
+        }
+        self.batch.drills.retain(|earlier| earlier.id != drill.id);
+        self.batch.drills.push(drill);
     }
 
     /// Takes over a configuration, with the members that DNS names for it.

@@ -2,6 +2,7 @@
 //! microseconds, durations microseconds with the suffix `_us`; absent values are null.
 
 mod alert;
+mod drill;
 mod reader;
 mod transition;
 
@@ -17,6 +18,7 @@ use crate::model::scenario::Mode;
 use crate::model::time::{Wall, micros};
 
 pub use alert::{decode_alert, encode_alert};
+pub use drill::{decode_drill, encode_drill};
 pub use reader::Reader;
 pub use transition::{decode_transition, encode_transition};
 
@@ -37,6 +39,7 @@ pub fn kind(record: &Record) -> &'static str {
         Record::Delivery(_) => "delivery",
         Record::Alert(_) => "alert",
         Record::Zone { .. } => "zone",
+        Record::Drill(_) => "drill",
     }
 }
 
@@ -54,6 +57,7 @@ pub fn object(record: &Record) -> Name {
         Record::Delivery(d) => format!("scenario {}", d.scenario).into(),
         Record::Alert(a) => a.alert.subject.to_string().into(),
         Record::Zone { zone, .. } => format!("zone {zone}").into(),
+        Record::Drill(d) => format!("scenario {}", d.scenario).into(),
         Record::Board(_) => "".into(),
     }
 }
@@ -63,6 +67,7 @@ pub fn actor(record: &Record) -> Name {
     match record {
         Record::Act { act, .. } => Arc::clone(&act.actor),
         Record::Transition(t) => Arc::clone(&t.actor),
+        Record::Drill(d) => Arc::clone(&d.ended_by.as_ref().unwrap_or(&d.act).actor),
         _ => "system".into(),
     }
 }
@@ -98,6 +103,7 @@ pub fn encode(record: &Record) -> Value {
         Record::Zone { zone, what, serial, detail } => {
             json!({ "zone": zone, "what": what, "serial": serial, "detail": detail })
         }
+        Record::Drill(drill) => encode_drill(drill),
     }
 }
 
@@ -162,6 +168,7 @@ pub fn decode(kind: &str, body: &Value) -> Result<Option<Record>, Unreadable> {
             serial: v.optional("serial", |r, k| r.u32(k))?,
             detail: v.name("detail")?,
         },
+        "drill" => Record::Drill(Arc::new(decode_drill(body)?)),
         _ => return Ok(None),
     }))
 }
@@ -205,6 +212,13 @@ fn encode_change(change: &Change) -> Value {
         Change::Decided { attempt, approve } => {
             json!({ "what": "decided", "attempt": attempt, "approve": approve })
         }
+        Change::DrillStarted { id, lasts, ends_at, notify, stop_on, override_guard } => json!({
+            "what": "drill_started", "drill": id, "lasts_us": micros(*lasts), "ends_at": wall_text(*ends_at),
+            "notify": notify, "stop_on": stop_on, "override": override_guard,
+        }),
+        Change::DrillStopped { id, override_guard } => {
+            json!({ "what": "drill_stopped", "drill": id, "override": override_guard })
+        }
         Change::Split(shares) => json!({ "what": "split", "shares": shares.as_deref().map(encode_shares) }),
     }
 }
@@ -224,6 +238,15 @@ fn decode_change(value: &Value) -> Result<Change, Unreadable> {
         "switch" => Change::Switch(v.bool("value")?),
         "forced" => Change::Forced(v.optional("up", |r, k| r.bool(k))?),
         "decided" => Change::Decided { attempt: v.u64("attempt")?, approve: v.bool("approve")? },
+        "drill_started" => Change::DrillStarted {
+            id: v.u64("drill")?,
+            lasts: Duration::from_micros(v.u64("lasts_us")?),
+            ends_at: v.wall("ends_at")?,
+            notify: v.names("notify")?,
+            stop_on: v.names("stop_on")?,
+            override_guard: v.bool("override")?,
+        },
+        "drill_stopped" => Change::DrillStopped { id: v.u64("drill")?, override_guard: v.bool("override")? },
         "split" => Change::Split(v.optional("shares", |r, k| decode_shares(r.get(k)?))?),
         other => return Err(format!("`{other}` is not a change")),
     })

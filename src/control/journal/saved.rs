@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::codec::{
-    Reader, Unreadable, decode_act, decode_object, decode_shares, decode_transition, encode_act, encode_object,
-    encode_shares, encode_transition, parse_wall, wall_text,
+    Reader, Unreadable, decode_act, decode_drill, decode_object, decode_shares, decode_transition, encode_act,
+    encode_drill, encode_object, encode_shares, encode_transition, parse_wall, wall_text,
 };
 use crate::control::command::{Command, Expiry, Note};
 use crate::model::lookup::{Answer, Found, Known, KnownNames, Query, Question, Srv};
@@ -28,6 +28,7 @@ pub fn encode_scenario(s: &SavedScenario) -> Value {
         "definition": format!("{:016x}", s.definition),
         "last_transition": s.last_transition.as_deref().map(encode_transition),
         "attempts": s.attempts,
+        "drill": s.drill,
         "archived": s.archived,
     })
 }
@@ -46,6 +47,7 @@ pub fn decode_scenario(value: &Value) -> Result<SavedScenario, Unreadable> {
         definition: u64::from_str_radix(definition, 16).map_err(|_| "`definition` is not hexadecimal".to_owned())?,
         last_transition: v.optional("last_transition", |r, k| Ok(Arc::new(decode_transition(r.get(k)?)?)))?,
         attempts: v.optional("attempts", |r, k| r.u64(k))?.unwrap_or(0),
+        drill: v.optional("drill", |r, k| r.u64(k))?,
         archived: v.bool("archived")?,
     })
 }
@@ -145,6 +147,7 @@ pub fn encode_saved(saved: &Saved) -> Value {
     json!({
         "scenarios": saved.scenarios.iter().map(encode_scenario).collect::<Vec<_>>(),
         "overrides": saved.overrides.iter().map(|(key, o)| encode_override(key, o)).collect::<Vec<_>>(),
+        "drill": saved.drill.as_deref().map(encode_drill),
     })
 }
 
@@ -153,6 +156,7 @@ pub fn decode_saved(value: &Value) -> Result<Saved, Unreadable> {
     Ok(Saved {
         scenarios: v.list("scenarios", decode_scenario)?,
         overrides: v.list("overrides", decode_override)?.into_iter().collect(),
+        drill: v.optional("drill", |r, k| decode_drill(r.get(k)?).map(Arc::new))?,
     })
 }
 
@@ -182,6 +186,13 @@ pub fn encode_command(command: &Command) -> Option<Value> {
         }),
         Command::DecideGuard { scenario, approve, attempt, note } => json!({
             "do": "decide", "scenario": scenario, "approve": approve, "attempt": attempt, "note": encode_note(note),
+        }),
+        Command::StartDrill { scenario, lasts, notify, stop_on, override_guard, note } => json!({
+            "do": "start_drill", "scenario": scenario, "lasts_us": micros(*lasts), "notify": notify, "stop_on": stop_on,
+            "override": override_guard, "note": encode_note(note),
+        }),
+        Command::StopDrill { drill, override_guard, note } => json!({
+            "do": "stop_drill", "drill": drill, "override": override_guard, "note": encode_note(note),
         }),
         Command::DryRun(_)
         | Command::ApplyConfig { .. }
@@ -227,6 +238,19 @@ pub fn decode_command(value: &Value) -> Result<Command, Unreadable> {
             scenario: v.name("scenario")?,
             approve: v.bool("approve")?,
             attempt: v.optional("attempt", |r, k| r.u64(k))?,
+            note,
+        },
+        "start_drill" => Command::StartDrill {
+            scenario: v.name("scenario")?,
+            lasts: Duration::from_micros(v.u64("lasts_us")?),
+            notify: v.names("notify")?,
+            stop_on: v.names("stop_on")?,
+            override_guard: v.bool("override")?,
+            note,
+        },
+        "stop_drill" => Command::StopDrill {
+            drill: v.optional("drill", |r, k| r.u64(k))?,
+            override_guard: v.bool("override")?,
             note,
         },
         other => return Err(format!("`{other}` is not an act")),
@@ -291,6 +315,15 @@ mod tests {
             },
             Command::SetSplit { vserver: "shop".into(), shares: None, note: Note::default() },
             Command::DecideGuard { scenario: "dr".into(), approve: false, attempt: Some(3), note: Note::default() },
+            Command::StartDrill {
+                scenario: "dr".into(),
+                lasts: Duration::from_secs(3_600),
+                notify: vec!["drill-channel".into()],
+                stop_on: vec!["customers are hurt".into()],
+                override_guard: true,
+                note: note(),
+            },
+            Command::StopDrill { drill: Some(3), override_guard: false, note: Note::default() },
         ];
         for act in acts {
             assert_eq!(decode_command(&encode_command(&act).unwrap()).unwrap(), act);
@@ -330,6 +363,7 @@ mod tests {
             definition: u64::MAX,
             last_transition: None,
             attempts: 4,
+            drill: Some(2),
             archived: false,
         };
         assert_eq!(decode_scenario(&encode_scenario(&scenario)).unwrap(), scenario);

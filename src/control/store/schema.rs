@@ -2,10 +2,10 @@
 
 use rusqlite::{Connection, OptionalExtension};
 
-use super::{alerts, deliveries};
+use super::{alerts, deliveries, drills};
 
 /// Of the tables below. A file with a newer one is refused; older ones are brought forward step by step.
-pub const SCHEMA: i64 = 3;
+pub const SCHEMA: i64 = 4;
 
 const TABLES: &str = "
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -38,17 +38,21 @@ pub fn prepare(db: &mut Connection, path: &str) -> Result<(), super::StoreError>
         tx.execute_batch(TABLES).map_err(fail)?;
         tx.execute_batch(deliveries::TABLE).map_err(fail)?;
         tx.execute_batch(alerts::TABLE).map_err(fail)?;
+        tx.execute_batch(drills::TABLE).map_err(fail)?;
         tx.execute("INSERT INTO meta VALUES ('schema', ?1)", [SCHEMA.to_string()]).map_err(fail)?;
         return tx.commit().map_err(fail);
     }
     let schema = meta(&tx, "schema").map_err(fail)?.and_then(|text| text.parse::<i64>().ok());
     match schema {
         Some(SCHEMA) => tx.commit().map_err(fail),
-        Some(older @ (1 | 2)) => {
+        Some(older @ 1..=3) => {
             if older == 1 {
                 tx.execute_batch(deliveries::TABLE).map_err(fail)?;
             }
-            tx.execute_batch(alerts::TABLE).map_err(fail)?;
+            if older <= 2 {
+                tx.execute_batch(alerts::TABLE).map_err(fail)?;
+            }
+            tx.execute_batch(drills::TABLE).map_err(fail)?;
             set_meta(&tx, "schema", &SCHEMA.to_string()).map_err(fail)?;
             tx.commit().map_err(fail)
         }

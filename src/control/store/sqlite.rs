@@ -13,7 +13,7 @@ use super::lock::Lock;
 use super::reader::Reader;
 use super::schema::{self, meta, set_meta};
 use super::{Batch, Draft, Found, Intent, Limits, Places, ReadJournal, Store, StoreError};
-use super::{alerts, deliveries};
+use super::{alerts, deliveries, drills};
 use crate::control::journal::chain::{Entry, Head};
 use crate::control::journal::codec::{parse_wall, wall_text};
 use crate::control::journal::saved;
@@ -222,6 +222,7 @@ fn write(db: &mut Connection, head: &Head, batches: &[&Batch]) -> rusqlite::Resu
         }
         deliveries::write(&tx, &batch.deliveries)?;
         alerts::write(&tx, &batch.alerts)?;
+        drills::write(&tx, &batch.drills)?;
         if let Some(answers) = &batch.answers {
             set_meta(&tx, "answers", &answers.to_string())?;
         }
@@ -330,6 +331,12 @@ fn read_found(db: &Connection, head: &Head) -> Result<Found, Unloadable> {
         let read = alerts::read(db)?;
         found.alerts =
             read.iter().map(|body| alerts::alert(body)).collect::<Result<_, _>>().map_err(Unloadable::Value)?;
+    }
+    if db.table_exists(None, "drills")? {
+        let read = drills::read(db)?;
+        found.drills =
+            read.iter().map(|text| drills::drill(text)).collect::<Result<_, _>>().map_err(Unloadable::Value)?;
+        found.saved.drill = found.drills.last().cloned();
     }
     Ok(found)
 }

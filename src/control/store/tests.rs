@@ -1,10 +1,12 @@
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::control::journal::saved;
 use crate::model::alert::{AlertKind, AlertSeverity, AlertSubject};
 use crate::model::delivery::DeliveryStatus;
+use crate::model::drill::{Drill, DrillCommit, Ending, Phase};
 use crate::model::lookup::{Answer, Found, Known, KnownNames, Query, Question, Srv};
-use crate::model::scenario::Direction;
+use crate::model::scenario::{Direction, Mode};
 use serde_json::json;
 
 use super::*;
@@ -35,6 +37,7 @@ fn scenario(name: &str, seq: u64) -> SavedScenario {
         definition: 9,
         last_transition: None,
         attempts: 2,
+        drill: None,
         archived: false,
     }
 }
@@ -71,6 +74,42 @@ fn alert(id: u64) -> RaisedAlert {
         told_at: Wall(7),
         triggers: vec!["noc".into()],
     }
+}
+
+fn drill(id: u64) -> Arc<Drill> {
+    let act = Act { actor: "admin:nsroot".into(), reason: Some("CHG1".into()), expires: Some(Wall(99)) };
+    let object = ObjectRef::new(Kind::Scenario, "dr");
+    let value = OverrideValue::Mode { mode: Mode::On, spent: true, override_guard: false };
+    let before = Override { value, since: Wall(3), act: act.clone() };
+    let commit = DrillCommit {
+        scenario: "dr".into(),
+        seq: 3,
+        direction: Direction::Activate,
+        at: Wall(6),
+        guard: Some("pass".into()),
+        marked: true,
+    };
+    let drill = Drill {
+        id,
+        scenario: Name::clone(&object.name),
+        act: act.clone(),
+        notify: vec!["channel".into()],
+        stop_on: vec!["customers are hurt".into()],
+        override_guard: true,
+        before: [None, Some(before)],
+        phase: Phase::Returning,
+        lasts: Duration::from_secs(3_600),
+        started_at: Wall(5),
+        ends_at: Wall(99),
+        activated_at: Some(Wall(6)),
+        returning_at: Some(Wall(50)),
+        returned_at: None,
+        ended_at: None,
+        ending: Some(Ending::Condition("customers are hurt".into())),
+        ended_by: Some(act),
+        commits: vec![commit],
+    };
+    Arc::new(drill)
 }
 
 fn disabled(name: &str) -> (OverrideKey, Override) {
@@ -111,6 +150,7 @@ fn what_was_committed_is_found_at_the_next_start_and_nothing_else() {
             settled: Vec::new(),
             deliveries: vec![(4, Some(delivery(4)))],
             alerts: vec![(9, Some(Arc::new(alert(9))))],
+            drills: vec![drill(7)],
             answers: Some(saved::encode_answers(&answers())),
             served: true,
         };
@@ -122,6 +162,7 @@ fn what_was_committed_is_found_at_the_next_start_and_nothing_else() {
     assert_eq!(found.saved.overrides.get(&key), Some(&value));
     assert_eq!(found.deliveries, [delivery(4)]);
     assert_eq!(found.alerts, [alert(9)]);
+    assert_eq!((&found.drills, &found.saved.drill), (&vec![drill(7)], &Some(drill(7))));
     assert_eq!((found.journal_head, found.served, found.intents.len()), (1, true, 1));
     let known = answers().into_iter().map(|(question, known)| (question, known.answer.unwrap(), Wall(7)));
     assert_eq!(found.answers, known.collect::<Vec<_>>());
@@ -176,7 +217,9 @@ fn a_file_of_an_older_schema_gets_what_it_lacks_and_keeps_the_rest() {
     store.commit(&[&Batch { scenarios: vec![scenario("dr", 1)], ..Batch::default() }]).unwrap();
     drop(store);
     let db = rusqlite::Connection::open(dir.path().join("bascule.db")).unwrap();
-    db.execute_batch("DROP TABLE outbox; DROP TABLE alerts; UPDATE meta SET value = '1' WHERE key = 'schema'").unwrap();
+    let older =
+        "DROP TABLE outbox; DROP TABLE alerts; DROP TABLE drills; UPDATE meta SET value = '1' WHERE key = 'schema'";
+    db.execute_batch(older).unwrap();
     drop(db);
     let (mut store, found) = open(dir.path()).unwrap();
     assert_eq!((found.saved.scenarios, found.deliveries), (vec![scenario("dr", 1)], Vec::new()));
@@ -184,11 +227,31 @@ fn a_file_of_an_older_schema_gets_what_it_lacks_and_keeps_the_rest() {
     store.commit(&[&Batch { deliveries: vec![(1, Some(delivery(1)))], alerts, ..Batch::default() }]).unwrap();
     drop(store);
     let db = rusqlite::Connection::open(dir.path().join("bascule.db")).unwrap();
-    db.execute_batch("DROP TABLE alerts; UPDATE meta SET value = '2' WHERE key = 'schema'").unwrap();
+    let older = "DROP TABLE alerts; DROP TABLE drills; UPDATE meta SET value = '2' WHERE key = 'schema'";
+    db.execute_batch(older).unwrap();
     drop(db);
     let (mut store, found) = open(dir.path()).unwrap();
     assert_eq!((found.deliveries, found.alerts), (vec![delivery(1)], Vec::new()));
     store.commit(&[&Batch { alerts: vec![(9, None)], ..Batch::default() }]).unwrap();
+    drop(store);
+    let db = rusqlite::Connection::open(dir.path().join("bascule.db")).unwrap();
+    db.execute_batch("DROP TABLE drills; UPDATE meta SET value = '3' WHERE key = 'schema'").unwrap();
+    drop(db);
+    let (mut store, found) = open(dir.path()).unwrap();
+    assert_eq!((found.deliveries, found.drills), (vec![delivery(1)], Vec::new()));
+    store.commit(&[&Batch { drills: vec![drill(1)], ..Batch::default() }]).unwrap();
+}
+
+#[test]
+fn only_the_newest_reports_of_drills_are_kept() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut store, _) = open(dir.path()).unwrap();
+    for id in [1, 2, DRILLS_KEPT + 1] {
+        store.commit(&[&Batch { drills: vec![drill(id)], ..Batch::default() }]).unwrap();
+    }
+    drop(store);
+    let (_store, found) = open(dir.path()).unwrap();
+    assert_eq!(found.drills, [drill(2), drill(DRILLS_KEPT + 1)]);
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Engine;
+use super::drill::Plan;
 use super::timers::WallTimer;
 use crate::machine::Effect;
 use crate::machine::scenario::ModeRun;
@@ -64,6 +65,11 @@ impl Engine {
                 self.override_by(object, Slot::Split, value, act, Change::Split(shares), effects);
                 self.refresh_split(&model, vserver);
             }
+            AdminIntent::StartDrill { scenario, lasts, ends_at, notify, stop_on, override_guard } => {
+                let plan = Plan { scenario, lasts, ends_at, notify, stop_on, override_guard };
+                self.start_drill(&model, plan, act, effects);
+            }
+            AdminIntent::StopDrill { override_guard } => self.stop_drill(&model, act, override_guard, effects),
         }
     }
 
@@ -164,6 +170,11 @@ impl Engine {
     ) {
         let rules = model.scenario(id);
         let object = ObjectRef::new(Kind::Scenario, Name::clone(&rules.name));
+        if self.take_over_drill(model, id, modes, override_guard, &act, effects) {
+            let change = Change::Modes { activate: modes[0], deactivate: modes[1], override_guard };
+            effects.push(Effect::Record(Record::Act { object, act, change }));
+            return;
+        }
         for direction in Direction::BOTH {
             let Some(mode) = modes[direction.index()] else { continue };
             let base = rules.directions[direction.index()].base_mode;

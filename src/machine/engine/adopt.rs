@@ -85,6 +85,7 @@ impl Engine {
         self.adopt_services(&model, &former);
         self.adopt_vservers(&model, &former, effects);
         self.arm_wall_timers(&model);
+        self.adopt_drill(&model, effects);
         for i in 0..model.scenarios.len() {
             self.refresh_scenario_row(ScenarioId::from_index(i));
             self.touch_scenario(ScenarioId::from_index(i));
@@ -99,6 +100,7 @@ impl Engine {
         let saved = self.saved.take().unwrap_or_default();
         if self.model.is_none() {
             self.view.overrides = saved.overrides;
+            self.view.drill = saved.drill;
         }
         let mut former = Former {
             model: self.model.take(),

@@ -4,11 +4,13 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::Engine;
-use crate::machine::scenario::Occasion;
+use crate::machine::drill::Mark;
+use crate::machine::scenario::{Occasion, Settled};
 use crate::machine::service::{MonitorState, aggregate};
 use crate::machine::{Effect, condition, vserver};
 use crate::model::Model;
 use crate::model::condition::{Subject, Truth};
+use crate::model::drill::Drill;
 use crate::model::event::{Act, Record};
 use crate::model::id::{Kind, Name, ObjectRef, ScenarioId, ServiceId, VserverId, WatchedId};
 use crate::model::scenario::{Direction, Mode};
@@ -29,15 +31,22 @@ impl Engine {
         }
         self.settle_vservers(&model, effects);
         self.record_rows(effects);
-        while let Some((_, id)) = self.dirty.scenarios.pop_first() {
-            self.settle_scenario(&model, id, effects);
+        let mut watched = false;
+        loop {
+            while let Some((_, id)) = self.dirty.scenarios.pop_first() {
+                self.settle_scenario(&model, id, effects);
+            }
+            watched |= !self.dirty.watched.is_empty();
+            while let Some(id) = self.dirty.watched.pop_first() {
+                self.settle_watched(&model, id);
+            }
+            // At most once more: what has ended does not end again.
+            if !self.look_at_stop_conditions(&model) {
+                break;
+            }
         }
         self.changed_rows.clear();
         self.reloaded = false;
-        let watched = !self.dirty.watched.is_empty();
-        while let Some(id) = self.dirty.watched.pop_first() {
-            self.settle_watched(&model, id);
-        }
         if watched {
             self.settle_pairs(&model, effects);
         }
@@ -255,9 +264,25 @@ impl Engine {
     }
 
     fn settle_scenario(&mut self, model: &Arc<Model>, id: ScenarioId, effects: &mut Vec<Effect>) {
-        let run = &mut self.scenarios[id.index()];
-        let occasion = Occasion { reload: self.reloaded, act_of: self.act_of.as_ref() };
-        let settled = run.machine.settle(self.now, model, &self.board, occasion, effects);
+        self.advance_drill(model, id, false, effects);
+        let from = effects.len();
+        let drill = self.drill_of_commits();
+        let moved = std::mem::take(&mut self.moved);
+        let drilled = |drill: &Drill| !drill.is_over() && drill.scenario == model.scenario(id).name;
+        let mark = drill.as_deref().map(|drill| Mark { drill, drilled: drilled(drill).then_some(id), moved: &moved });
+        let occasion = Occasion { reload: self.reloaded, act_of: self.act_of.as_ref(), drill: mark };
+        let machine = &mut self.scenarios[id.index()].machine;
+        let settled = machine.settle(self.now, model, &self.board, occasion, effects);
+        self.moved = moved;
+        self.show_settled(model, id, &settled, effects);
+        if drill.is_some() {
+            self.note_moved(model, id, from, effects);
+            self.advance_drill(model, id, true, effects);
+        }
+    }
+
+    /// What a scenario did is shown, and passed on to whoever looks at it.
+    pub(super) fn show_settled(&mut self, model: &Model, id: ScenarioId, settled: &Settled, effects: &mut Vec<Effect>) {
         self.set_scenario_timer(id, settled.wake);
         for direction in Direction::BOTH {
             if settled.modes_changed[direction.index()] {
@@ -267,6 +292,10 @@ impl Engine {
         let machine = &self.scenarios[id.index()].machine;
         machine.show(model.scenario(id), self.now, &mut self.view.scenarios[id.index()]);
         self.mark_turning(id);
+        if self.view.live_drill().is_some_and(|drill| drill.scenario == model.scenario(id).name) {
+            // The drill brings it back.
+            self.view.scenarios[id.index()].ready_to_return = false;
+        }
         if settled.committed {
             self.changed = true;
             if let Some(row) = self.scenarios[id.index()].row {

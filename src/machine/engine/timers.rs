@@ -28,6 +28,8 @@ pub(super) enum WallTimer {
     Window(TimeWindowId),
     /// An override expires.
     Override(OverrideKey),
+    /// A drill's planned end.
+    Drill,
 }
 
 // === impl Engine ===
@@ -100,6 +102,10 @@ impl Engine {
             }
             WallTimer::Window(id) => self.refresh_window(id),
             WallTimer::Override(key) => self.expire(&key, effects),
+            WallTimer::Drill => {
+                let model = std::sync::Arc::clone(self.model());
+                self.touch_drilled(&model);
+            }
         }
     }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::{Direction, Look, ModeRun, ScenarioMachine, Settled};
 use crate::machine::{Effect, condition};
 use crate::model::condition::{Condition, Truth};
+use crate::model::drill::Drill;
 use crate::model::event::{Cause, GuardOutcome, Record, Transition, TransitionGroup, TransitionTrigger, admin_cause};
 use crate::model::id::Name;
 use crate::model::scenario::{Mode, Scenario};
@@ -25,24 +26,26 @@ impl ScenarioMachine {
         let direction = Direction::out_of(self.active);
         let forced = cause == Cause::Forced;
         let gate = self.gate(look, direction);
+        let drill = self.claimed(look, &cause, direction);
+        let person = if forced { self.person(direction, drill) } else { None };
         let transition = Arc::new(Transition {
             scenario: Name::clone(&rules.name),
             seq: self.seq + 1,
             direction,
             evaluated_at: now.wall,
             committed_at: now.wall,
-            actor: self.actor(direction, forced),
-            reason: if forced { self.modes[direction.index()].reason.clone() } else { None },
-            act_of: if forced {
-                self.modes[direction.index()].actor.as_ref().map(admin_cause)
-            } else {
-                look.act_of.cloned()
-            },
+            actor: person.clone().unwrap_or_else(|| "auto".into()),
+            reason: if forced { self.forced_for(direction, drill) } else { None },
+            act_of: if forced { person.as_ref().map(admin_cause) } else { look.act_of.cloned() },
             cause,
             groups: self.transition_groups(rules),
             gate,
             guard,
-            triggers: triggers(look, direction, gate),
+            drill: drill.map(|drill| drill.id),
+            triggers: match drill {
+                Some(drill) => drill_triggers(look, direction, drill),
+                None => triggers(look, direction, gate),
+            },
         });
         self.seq += 1;
         self.active = direction == Direction::Activate;
@@ -53,17 +56,16 @@ impl ScenarioMachine {
         self.retry_at = None;
         self.refused = None;
         self.last_transition = Some(Arc::clone(&transition));
+        // Away from where it was, or back.
+        self.drill = drill.map(|drill| drill.id).filter(|_| self.drill.is_none());
         self.count_automatic(now, rules, forced);
         self.spend_and_release(rules, direction, settled);
-        self.rearm(look, forced);
+        // After the return of a drill nothing is known that a person had seen and decided about.
+        let known = forced && !(drill.is_some() && direction == Direction::Deactivate);
+        self.rearm(look, known);
         settled.committed = true;
         effects.push(Effect::Record(Record::Transition(transition)));
         effects.push(Effect::SaveScenario(Box::new(self.saved(rules))));
-    }
-
-    fn actor(&self, direction: Direction, forced: bool) -> Name {
-        let who = self.modes[direction.index()].actor.as_ref();
-        who.filter(|_| forced).map_or_else(|| "auto".into(), Name::clone)
     }
 
     fn gate(&self, look: &Look<'_>, direction: Direction) -> Option<Truth> {
@@ -125,7 +127,7 @@ impl ScenarioMachine {
 
     /// The direction that now leads out begins its holds here. After a forced commit its groups need fresh evidence;
     /// one that is false already has it.
-    fn rearm(&mut self, look: &Look<'_>, forced: bool) {
+    fn rearm(&mut self, look: &Look<'_>, known: bool) {
         let out = Direction::out_of(self.active);
         for direction in Direction::BOTH {
             let leads_out = direction == out;
@@ -134,10 +136,20 @@ impl ScenarioMachine {
             let rules = &look.rules.directions[direction.index()].when.groups;
             for (group, rule) in self.directions[direction.index()].groups.iter_mut().zip(rules) {
                 group.evaluate(rule, look.board, floor, look.now);
-                group.armed = !forced || !leads_out || group.value.is_false();
+                group.armed = !known || !leads_out || group.value.is_false();
             }
         }
     }
+}
+
+/// In a drill those go off that it names; of the scenario's own one sees that they would have.
+fn drill_triggers(look: &Look<'_>, direction: Direction, drill: &Drill) -> Vec<TransitionTrigger> {
+    let named = drill.notify.iter().filter(|name| look.model.trigger_id(name).is_some());
+    let told = named.map(|name| TransitionTrigger { name: Name::clone(name), status: "pending".into() });
+    let own = look.rules.directions[direction.index()].triggers.iter();
+    let own = own.map(|id| &look.model.triggers[id.index()].name).filter(|name| !drill.notify.contains(name));
+    let held = own.map(|name| TransitionTrigger { name: Name::clone(name), status: "suppressed".into() });
+    told.chain(held).collect()
 }
 
 /// Which triggers go off and which the gate holds back.

@@ -19,6 +19,7 @@ impl ScenarioMachine {
         self.automatic = saved.automatic_commits.iter().copied().collect();
         self.last_transition.clone_from(&saved.last_transition);
         self.attempts = saved.attempts;
+        self.drill = saved.drill;
         let out = Direction::out_of(self.active);
         for group in &mut self.directions[out.index()].groups {
             group.armed = !saved.disarmed.contains(&group.name);
@@ -43,6 +44,7 @@ impl ScenarioMachine {
             definition: self.definition,
             last_transition: self.last_transition.clone(),
             attempts: self.attempts,
+            drill: self.drill,
             archived: false,
         }
     }
@@ -79,6 +81,7 @@ impl ScenarioMachine {
                 shown.terms.extend(terms.map(|t| TermView { value: t.value, since: t.since, hold_ends: t.hold_ends }));
             }
         }
+        view.drill = self.drill;
         view.last_transition.clone_from(&self.last_transition);
     }
 }

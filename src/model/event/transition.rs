@@ -26,6 +26,8 @@ pub struct Transition {
     pub groups: Vec<TransitionGroup>,
     pub gate: Option<Truth>,
     pub guard: Option<GuardOutcome>,
+    /// The drill that it belongs to.
+    pub drill: Option<u64>,
     pub triggers: Vec<TransitionTrigger>,
 }
 
@@ -52,7 +54,8 @@ pub struct TransitionGroup {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GuardOutcome {
     pub attempt: u64,
-    /// `pass`, `proceeded` (could not tell, `on_timeout = "proceed"`), `overridden`.
+    /// `pass`, `proceeded` (could not tell, `on_timeout = "proceed"`), `overridden`, `standing` (a drill became real: it
+    /// is active already).
     pub outcome: Name,
     pub detail: Name,
 }
@@ -60,7 +63,7 @@ pub struct GuardOutcome {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TransitionTrigger {
     pub name: Name,
-    /// `pending` (it goes off) or `suppressed` (by the gate).
+    /// `pending` (it goes off) or `suppressed` (by the gate, or by a drill).
     pub status: Name,
 }
 

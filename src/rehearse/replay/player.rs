@@ -190,25 +190,43 @@ impl Player {
             What::Record(Record::Act { object, act, change }) => {
                 // An act is a step of its own. What it does to services and switches, rows say.
                 self.evaluate();
-                self.set_modes(object, act, change);
+                self.acted(object, act, change);
             }
             What::Record(Record::Transition(recorded)) => self.committed(moment.number, recorded)?,
             What::Record(Record::Attempt { scenario, outcome, .. }) if &**outcome == "refused" => {
                 self.evaluate();
                 self.guard(scenario, GuardVerdict::Refuse);
             }
+            // It may have come to this phase without a commit: what comes next must not be seen before.
+            What::Record(Record::Drill(_)) => self.evaluate(),
             // Rows say what these did to the scenarios.
             What::Record(_) | What::Other { .. } => {}
         }
         Ok(())
     }
 
-    fn set_modes(&mut self, object: &ObjectRef, act: &Act, change: &Change) {
-        let Change::Modes { activate, deactivate, override_guard } = *change else { return };
-        if let Some(scenario) = self.engine.model().scenario_id(&object.name) {
-            let intent = AdminIntent::SetModes { scenario, activate, deactivate, override_guard };
-            self.feed(Input::Admin { act: act.clone(), intent });
-        }
+    /// What a person did to a scenario.
+    fn acted(&mut self, object: &ObjectRef, act: &Act, change: &Change) {
+        let Some(scenario) = self.engine.model().scenario_id(&object.name) else { return };
+        let intent = match change {
+            Change::Modes { activate, deactivate, override_guard } => AdminIntent::SetModes {
+                scenario,
+                activate: *activate,
+                deactivate: *deactivate,
+                override_guard: *override_guard,
+            },
+            Change::DrillStarted { lasts, ends_at, notify, stop_on, override_guard, .. } => AdminIntent::StartDrill {
+                scenario,
+                lasts: *lasts,
+                ends_at: *ends_at,
+                notify: notify.clone(),
+                stop_on: stop_on.clone(),
+                override_guard: *override_guard,
+            },
+            Change::DrillStopped { override_guard, .. } => AdminIntent::StopDrill { override_guard: *override_guard },
+            _ => return,
+        };
+        self.feed(Input::Admin { act: act.clone(), intent });
     }
 
     fn committed(&mut self, entry: u64, recorded: &Arc<Transition>) -> Result<(), Difference> {

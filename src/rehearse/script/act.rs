@@ -12,7 +12,7 @@ use crate::model::scenario::Mode;
 /// Every word that a step may begin with.
 pub const WORDS: &[&str] = &[
     "expect", "within", "for", "at", "after", "fail", "pass", "trofs", "keep", "disable", "enable", "active", "set",
-    "return", "dns", "switch", "force", "guard", "peer", "restart", "reload", "wait",
+    "return", "drill", "dns", "switch", "force", "guard", "peer", "restart", "reload", "wait",
 ];
 
 const MODES: [(&str, Mode); 3] = [("auto", Mode::Auto), ("on", Mode::On), ("off", Mode::Off)];
@@ -38,6 +38,7 @@ pub fn parse(word: &str, words: &mut Words) -> Option<Result<Action, String>> {
         "active" => active(words),
         "set" => set(words),
         "return" => return_scenario(words),
+        "drill" => drill(words),
         "switch" => switch(words),
         "force" => force(words),
         "dns" => dns(words),
@@ -143,6 +144,29 @@ fn return_scenario(words: &mut Words) -> Result<Action, String> {
     let override_guard = words.take("override");
     let (activate, deactivate) = (Some(Mode::Auto), Some(Mode::On));
     noted(Act::Modes { scenario, activate, deactivate, override_guard }, words)
+}
+
+/// `drill start SCENARIO for 60m`, `drill stop`.
+fn drill(words: &mut Words) -> Result<Action, String> {
+    if words.choice("word after `drill`", &[("start", false), ("stop", true)])? {
+        let override_guard = words.take("override");
+        return noted(Act::StopDrill { override_guard }, words);
+    }
+    let scenario = words.name("a scenario")?;
+    let (mut lasts, mut notify, mut stop_on, mut override_guard) = (None, Vec::new(), Vec::new(), false);
+    let mut notes = Notes::default();
+    while let Some(word) = words.next() {
+        match word.trim_start_matches('-').to_ascii_lowercase().as_str() {
+            "for" => lasts = Some(words.duration("how long the drill lasts")?),
+            "notify" => notify.push(words.name("a trigger")?),
+            "stop-on" | "stop_on" => stop_on.push(words.name("a condition of [drills.stop_on]")?),
+            "override" => override_guard = true,
+            other if other != "expires" && notes.take(other, words)? => {}
+            other => return Err(unknown("unknown word", other, ["for", "reason", "notify", "stop-on", "override"])),
+        }
+    }
+    let lasts = lasts.filter(|lasts| !lasts.is_zero()).ok_or("say how long the drill lasts: `for 60m`")?;
+    Ok(notes.with(Act::StartDrill { scenario, lasts, notify, stop_on, override_guard }))
 }
 
 fn switch(words: &mut Words) -> Result<Action, String> {

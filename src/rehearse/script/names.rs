@@ -5,7 +5,7 @@ use super::{Act, Action, Expectation, VserverFact};
 use crate::model::Model;
 use crate::model::check::Probe;
 use crate::model::condition::Signal;
-use crate::model::id::{CheckId, Kind, ServiceId};
+use crate::model::id::{CheckId, Kind, Name, ServiceId};
 use crate::model::zone::{DnsName, RecordType};
 
 /// The checks that `target` stands for: a check; a service, group or server: all monitors; a signal of a data centre:
@@ -77,6 +77,10 @@ pub fn problem(model: &Model, action: &Action) -> Option<String> {
                 known(model, *kind, name)
             }
             Act::Modes { scenario, .. } => known(model, Kind::Scenario, scenario),
+            Act::StartDrill { scenario, notify, stop_on, .. } => {
+                known(model, Kind::Scenario, scenario).and_then(|()| drilled(model, notify, stop_on))
+            }
+            Act::StopDrill { .. } => Ok(()),
             Act::Switch { name, .. } => known(model, Kind::Switch, name),
         },
         Action::Expect { expectation, .. } => expected(model, expectation),
@@ -145,6 +149,18 @@ fn known(model: &Model, kind: Kind, name: &str) -> Result<(), String> {
         Kind::Pair => model.pairs.iter().map(|o| &*o.name).collect(),
     };
     Err(unknown(&format!("no {} is named", kind.word().replace('_', " ")), name, names))
+}
+
+/// The triggers and the conditions that a drill names.
+fn drilled(model: &Model, notify: &[Name], stop_on: &[Name]) -> Result<(), String> {
+    if let Some(name) = notify.iter().find(|name| model.trigger_id(name).is_none()) {
+        return Err(unknown("no trigger is named", name, model.triggers.iter().map(|t| &*t.name)));
+    }
+    let conditions = || model.drills.stop_on.names();
+    match stop_on.iter().find(|name| !conditions().any(|known| known == *name)) {
+        Some(name) => Err(unknown("no condition of [drills.stop_on] is named", name, conditions().map(|n| &**n))),
+        None => Ok(()),
+    }
 }
 
 /// Who the members of some groups are, DNS says: `GROUP/ADDRESS:PORT`, and `…:MONITOR` of its checks.

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::World;
 use crate::machine::Input;
+use crate::machine::drill::{Standing, refused};
 use crate::model::event::{self, AdminIntent, AdminTarget, Observation};
 use crate::model::id::{Kind, Name, ServiceId};
 use crate::model::scenario::{Direction, Mode};
@@ -55,6 +56,21 @@ impl World {
                     override_guard: *override_guard,
                 }
             }
+            Act::StartDrill { scenario: name, lasts, notify, stop_on, override_guard } => {
+                let scenario = model.scenario_id(name).ok_or_else(|| unknown(Kind::Scenario, name))?;
+                let ends_at = self.now.wall + *lasts;
+                let standing = Standing { model, view: self.view(), now: self.now.wall };
+                if let Some(why) = refused(standing, scenario, ends_at, stop_on) {
+                    return Err(why);
+                }
+                let (notify, stop_on) = (notify.clone(), stop_on.clone());
+                let (lasts, override_guard) = (*lasts, *override_guard);
+                AdminIntent::StartDrill { scenario, lasts, ends_at, notify, stop_on, override_guard }
+            }
+            Act::StopDrill { override_guard } => match self.view().live_drill() {
+                Some(_) => AdminIntent::StopDrill { override_guard: *override_guard },
+                None => return Err("no drill is running".into()),
+            },
             Act::Switch { name, value } => {
                 let switch = model.switch_id(name).ok_or_else(|| unknown(Kind::Switch, name))?;
                 AdminIntent::SetSwitch { switch, value: *value }
@@ -72,6 +88,10 @@ impl World {
 
     /// As the appliance refuses it: a direction set `on` beside one that shows an `on` which has acted.
     fn refuse_stuck(&self, scenario: &Name, modes: [Option<Mode>; 2]) -> Result<(), String> {
+        if self.view().live_drill().is_some_and(|drill| drill.scenario == *scenario) {
+            // Whoever sets a mode takes the drill over.
+            return Ok(());
+        }
         let Some(id) = self.model().scenario_id(scenario) else { return Ok(()) };
         let view = &self.view().scenarios[id.index()];
         for direction in Direction::BOTH {

@@ -35,6 +35,10 @@ pub fn record(record: &Record) -> Option<String> {
         Record::Ejected { service, cause, until, .. } => {
             format!("service {service}: ejected until {}, {cause}", at(*until))
         }
+        Record::Drill(d) => {
+            let why = d.ending.as_ref().map_or(String::new(), |ending| format!(", {}", ending.text()));
+            format!("drill {} of scenario {}: {}{why}", d.id, d.scenario, d.phase.word())
+        }
         Record::Delivery(d) => format!("trigger {}: {} after {} attempts", d.trigger, d.status, d.attempts),
         Record::Alert(a) => {
             let (alert, what) = (&a.alert, a.what.word());
@@ -49,7 +53,8 @@ fn transition(t: &Transition) -> String {
     let why = t.cause.group().map_or_else(|| format!("forced by {}", t.actor), |group| format!("{group} is true"));
     let guard = t.guard.as_ref().map_or(String::new(), |g| format!("; guard {}", g.outcome));
     let triggers: Vec<String> = t.triggers.iter().map(|t| format!("; trigger {} {}", t.name, t.status)).collect();
-    format!("scenario {}: {} #{} ({why}{guard}{})", t.scenario, t.direction.word(), t.seq, triggers.concat())
+    let drill = t.drill.map_or(String::new(), |id| format!("; drill {id}"));
+    format!("scenario {}: {} #{} ({why}{guard}{drill}{})", t.scenario, t.direction.word(), t.seq, triggers.concat())
 }
 
 fn changed(change: &Change) -> String {
@@ -67,7 +72,8 @@ fn changed(change: &Change) -> String {
             format!("modes{}{}{past}", mode("activate", activate), mode("deactivate", deactivate))
         }
         Change::Switch(value) => format!("switched {}", if *value { "on" } else { "off" }),
-        Change::Split(_) | Change::Decided { .. } => change.to_string(),
+        Change::DrillStarted { id, .. } => format!("drill {id} begins"),
+        Change::Split(_) | Change::Decided { .. } | Change::DrillStopped { .. } => change.to_string(),
         Change::Forced(None) => "no longer forced".to_owned(),
         Change::Forced(Some(up)) => format!("forced {}", if *up { "up" } else { "down" }),
     }

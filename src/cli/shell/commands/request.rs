@@ -33,6 +33,15 @@ pub(in crate::cli::shell) enum Request {
     },
     /// POST below `/api/v1` that answers a delivery, which is shown.
     Send(String),
+    StartDrill {
+        dry_run: bool,
+        body: Value,
+    },
+    /// `drill`: an id or a scenario; the one that runs where it is not said.
+    StopDrill {
+        drill: Option<String>,
+        body: Value,
+    },
     /// POST below `/api/v1` that answers a zone, which is shown.
     Transfer {
         path: String,
@@ -101,6 +110,8 @@ pub(in crate::cli::shell) enum View {
     Outbox,
     /// Alerts that stand.
     Alerts,
+    /// Drills and their reports.
+    Drill,
 }
 
 /// What can be explained.
@@ -142,6 +153,7 @@ impl View {
             View::Query => "queries",
             View::Outbox => "outbox",
             View::Alerts => "alerts",
+            View::Drill => "drills",
         }
     }
 }

@@ -25,6 +25,7 @@ pub(super) const fn show(words: &'static [&'static str], usage: &'static str, vi
         View::Query => |a| Ok(shown(View::Query, a, false)),
         View::Outbox => |a| Ok(shown(View::Outbox, a, false)),
         View::Alerts => |a| Ok(shown(View::Alerts, a, false)),
+        View::Drill => |a| Ok(shown(View::Drill, a, false)),
     };
     Command { words, least: 0, most: 1, options: &[], usage, names: Some(view), build }
 }

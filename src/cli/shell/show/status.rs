@@ -21,6 +21,10 @@ pub(in super::super) fn status(status: &StatusDto) -> String {
     if status.clock.synced == Some(false) {
         out += "\tClock: not synchronised\n";
     }
+    if let Some(drill) = &status.drill {
+        let (id, scenario, state) = (drill.id, &drill.scenario, &drill.state);
+        out += &format!("\tDrill: {id} of scenario {scenario} is {state}, planned until {}\n", drill.ends_at);
+    }
     out += &section(
         "Problems",
         status.problems.iter().map(|p| {

@@ -74,6 +74,10 @@ impl<'a> Reader<'a> {
         }
     }
 
+    pub fn names(&self, key: &str) -> Result<Vec<Name>, Unreadable> {
+        self.list(key, |name| name.as_str().map(Name::from).ok_or_else(|| format!("`{key}` is not a list of texts")))
+    }
+
     pub fn list<T>(
         &self,
         key: &str,

@@ -92,6 +92,7 @@ fn transitions() -> impl Strategy<Value = Transition> {
             groups,
             gate,
             guard,
+            drill: (seq % 3 == 0).then_some(seq),
             triggers,
         }
     })

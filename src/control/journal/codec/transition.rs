@@ -22,6 +22,7 @@ pub fn encode_transition(t: &Transition) -> Value {
         "guard": t.guard.as_ref().map(|g| json!({
             "attempt": g.attempt, "outcome": g.outcome, "detail": g.detail,
         })),
+        "drill": t.drill,
         "triggers": t.triggers.iter().map(|t| json!({ "name": t.name, "status": t.status })).collect::<Vec<_>>(),
     })
 }
@@ -68,6 +69,7 @@ pub fn decode_transition(value: &Value) -> Result<Transition, Unreadable> {
             let g = Reader { value: r.get(k)? };
             Ok(GuardOutcome { attempt: g.u64("attempt")?, outcome: g.name("outcome")?, detail: g.name("detail")? })
         })?,
+        drill: v.optional("drill", |r, k| r.u64(k))?,
         triggers: v.list("triggers", |value| {
             let t = Reader { value };
             Ok(TransitionTrigger { name: t.name("name")?, status: t.name("status")? })
