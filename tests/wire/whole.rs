@@ -34,6 +34,8 @@ mod outbox;
 mod peers;
 #[path = "whole/peers_refused.rs"]
 mod peers_refused;
+#[path = "whole/policies.rs"]
+mod policies;
 #[path = "whole/sql.rs"]
 mod sql;
 #[path = "whole/steady.rs"]
