@@ -193,34 +193,40 @@ impl Door {
         response
     }
 
-    /// The message that a request brings.
+    /// The message that a request brings. What else it brings is read all the same, within reason: many clients look at an
+    /// answer only when they have sent everything.
     async fn query(&self, request: Request<Incoming>) -> Result<Vec<u8>, StatusCode> {
-        let hosts = request.headers().get_all(header::HOST).iter().count();
-        if request.version() == Version::HTTP_11 && hosts != 1 {
+        let (head, incoming) = request.into_parts();
+        let asked = self.judge(&head);
+        let sent = body(incoming).await;
+        match asked? {
+            Some(query) => Ok(query),
+            None => sent,
+        }
+    }
+
+    /// The message in a head; `None`: it is the body.
+    fn judge(&self, head: &http::request::Parts) -> Result<Option<Vec<u8>>, StatusCode> {
+        if head.version == Version::HTTP_11 && head.headers.get_all(header::HOST).iter().count() != 1 {
             return Err(StatusCode::BAD_REQUEST);
         }
-        let is_here = {
-            let snapshot = self.0.shared.cell.load();
-            snapshot.model.dns.https.as_ref().is_some_and(|https| *https.path == *request.uri().path())
-        };
-        if !is_here {
+        let snapshot = self.0.shared.cell.load();
+        if snapshot.model.dns.https.as_ref().is_none_or(|https| *https.path != *head.uri.path()) {
             return Err(StatusCode::NOT_FOUND);
         }
-        match *request.method() {
+        match head.method {
             Method::GET | Method::HEAD => {
-                let pairs = request.uri().query().unwrap_or("").split('&');
+                let pairs = head.uri.query().unwrap_or("").split('&');
                 let text = pairs.filter_map(|pair| pair.strip_prefix("dns=")).next().ok_or(StatusCode::BAD_REQUEST)?;
                 let engine = base64::engine::general_purpose::URL_SAFE_NO_PAD;
                 let query = engine.decode(text.trim_end_matches('=')).map_err(|_| StatusCode::BAD_REQUEST)?;
-                if query.len() > QUERY_MAX { Err(StatusCode::URI_TOO_LONG) } else { Ok(query) }
+                if query.len() > QUERY_MAX { Err(StatusCode::URI_TOO_LONG) } else { Ok(Some(query)) }
             }
             Method::POST => {
-                let kind = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+                let kind = head.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
                 let kind = kind.map(|kind| kind.split(';').next().unwrap_or(kind).trim());
-                if !kind.is_some_and(|kind| kind.eq_ignore_ascii_case(MESSAGE)) {
-                    return Err(StatusCode::UNSUPPORTED_MEDIA_TYPE);
-                }
-                body(request.into_body()).await
+                let is_message = kind.is_some_and(|kind| kind.eq_ignore_ascii_case(MESSAGE));
+                if is_message { Ok(None) } else { Err(StatusCode::UNSUPPORTED_MEDIA_TYPE) }
             }
             _ => Err(StatusCode::METHOD_NOT_ALLOWED),
         }
@@ -247,8 +253,7 @@ impl Door {
     }
 }
 
-/// A body that is a query. One that is too long is read to its end all the same, within reason: many clients look at an
-/// answer only when they have sent everything.
+/// A body that is a query. One that is too long is read on for a while.
 async fn body(mut body: Incoming) -> Result<Vec<u8>, StatusCode> {
     let mut query = Vec::new();
     let mut length = 0;
