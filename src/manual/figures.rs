@@ -80,7 +80,7 @@
 //! | `bascule_vserver_retries_total`, `bascule_vserver_retries_denied_total` | what the retry budget allowed and did not, see [`http`](super::http) |
 //! | `bascule_vserver_limited_total` | `client_limits`: 429, and connections that were reset |
 //! | `bascule_vserver_spilled_clients` | clients that spilled and are kept at the backup |
-//! | `bascule_alerts`, `bascule_alerts_raised_total`, `bascule_alerts_resolved_total`, `bascule_clock_synchronised` | what stands, see [`alerts`](super::alerts) |
+//! | `bascule_alerts`, `bascule_alerts_raised_total`, `bascule_alerts_resolved_total` | what stands, see [`alerts`](super::alerts) |
 //! | `bascule_ended_total`, `bascule_vserver_responses_total` | ends by who, phase and reason; answers by class |
 //! | `bascule_vserver_time_seconds`, `bascule_service_time_seconds` | times by part |
 //! | `bascule_check_time_seconds`, `bascule_probe_lateness_seconds`, `bascule_correlated_failure` | latencies of checks, how late probes begin, failures that come together: see [`checks`](super::checks) |
