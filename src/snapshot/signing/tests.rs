@@ -74,8 +74,8 @@ fn a_signature_is_made_once_and_replaced_while_a_quarter_of_its_time_is_left() {
         let (expiration, inception) = sign(&[1], now);
         assert!(inception < now && now + 2 * day - 3600 <= expiration, "{}", expiration - now);
     }
-    // 1000 hours, of which each signature lasts for five to six days.
-    assert!((9 + 7..=9 + 9).contains(&signer.signed()), "{}", signer.signed());
+    // 1000 hours (41.7 days), of which each signature lasts for nearly five to nearly six days: 6 to 8 more, and one to spare.
+    assert!((9 + 6..=9 + 9).contains(&signer.signed()), "{}", signer.signed());
 }
 
 #[test]
