@@ -28,6 +28,7 @@ pub fn all(report: &mut Report, document: &Table, model: &Model) {
     datacenter::pairs(cx);
     datacenter::peers(cx);
     datacenter::anchors(cx);
+    datacenter::backups(cx);
     records(cx);
     unused(cx);
     adc::unused(cx);

@@ -1,11 +1,14 @@
 //! Data centres, their pairs, and the boxes that tell what they see.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::net::IpAddr;
 
 use super::Warnings;
 use crate::model::Model;
+use crate::model::check::Host;
 use crate::model::condition::{Signal, Subject};
-use crate::model::id::ScenarioId;
+use crate::model::id::{Name, ScenarioId, VserverId};
+use crate::model::zone::{Record, RecordType};
 
 /// A signal of this box without its list is unknown for ever, and so is what another site sees: nothing tells it here.
 pub(super) fn unknown_signals(cx: &mut Warnings<'_>, id: ScenarioId) {
@@ -103,5 +106,48 @@ pub(super) fn anchors(cx: &mut Warnings<'_>) {
              whether this site counts as cut off"
         );
         cx.warn("datacenter", &site.name, Some("internet"), &what);
+    }
+}
+
+/// A backup that stands in another data centre hides, in the effective state, that nothing is left in this one. Where an
+/// address stands is what the records say of it.
+pub(super) fn backups(cx: &mut Warnings<'_>) {
+    let model = cx.model;
+    let mut sites: HashMap<IpAddr, &Name> = HashMap::new();
+    for rrset in model.zones.iter().flat_map(|zone| &zone.rrsets) {
+        for record in &rrset.records {
+            let site = record.datacenter.as_ref().or(rrset.datacenter.as_ref());
+            if let (Some(site), Some(address)) = (site, address_of(record)) {
+                sites.insert(address, site);
+            }
+        }
+    }
+    for (index, vserver) in model.vservers.iter().enumerate() {
+        let Some(home) = vserver.address.and_then(|address| sites.get(&address.ip())) else { continue };
+        let elsewhere = model.backup_chain(VserverId::from_index(index)).find_map(|backup| {
+            let backup = model.vserver(backup);
+            let hosts = backup.members.iter().filter_map(|member| match model.service(member.service).host {
+                Host::Ip(ip) => Some(ip),
+                Host::Name(_) => None,
+            });
+            let mut addresses = backup.address.map(|address| address.ip()).into_iter().chain(hosts);
+            addresses.find_map(|ip| sites.get(&ip).filter(|site| *site != home).map(|site| (backup, *site)))
+        });
+        if let Some((backup, site)) = elsewhere {
+            let what = format!(
+                "`{}` leads to {site}, and this vserver stands in {home}, as the records say: while it serves, `vs:{1}` is \
+                 true with nothing left in {home}; conditions that must see that want `vs:{1}.primary`",
+                backup.name, vserver.name
+            );
+            cx.warn("vserver", &vserver.name, Some("backup"), &what);
+        }
+    }
+}
+
+fn address_of(record: &Record) -> Option<IpAddr> {
+    match record.rtype {
+        RecordType::A => <[u8; 4]>::try_from(&*record.rdata).ok().map(IpAddr::from),
+        RecordType::AAAA => <[u8; 16]>::try_from(&*record.rdata).ok().map(IpAddr::from),
+        _ => None,
     }
 }
