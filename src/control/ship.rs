@@ -70,6 +70,8 @@ struct Line {
     shared: Arc<Shared>,
     head: watch::Receiver<u64>,
     progress: Progress,
+    /// The last entry that was cut before it was shipped, and has been told.
+    lost_to: u64,
 }
 
 /// Starts the thread; it ends when the sender of `head` is gone. Errors: the machine refuses a thread.
@@ -105,8 +107,13 @@ async fn run(setup: Setup) {
                 continue;
             }
             let progress = Progress::new(shared.places.get(&name));
-            let line =
-                Line { destination: destination.clone(), shared: Arc::clone(&shared), head: head.clone(), progress };
+            let line = Line {
+                destination: destination.clone(),
+                shared: Arc::clone(&shared),
+                head: head.clone(),
+                progress,
+                lost_to: 0,
+            };
             lines.insert(name, (destination, tokio::spawn(line.run()).abort_handle()));
         }
         tokio::select! {
@@ -177,8 +184,11 @@ impl Line {
         let entries = self.read(after.number).await?;
         let Some(first) = entries.first() else { return Ok(entries) };
         if first.number > after.number + 1 {
-            if after.number > 0 {
-                let lost = first.number - after.number - 1;
+            // Each attempt meets the gap again, until what follows it has arrived.
+            let known = after.number.max(self.lost_to);
+            if after.number > 0 && first.number > known + 1 {
+                let lost = first.number - known - 1;
+                self.lost_to = first.number - 1;
                 let name = &self.destination.ship.name;
                 tracing::error!(
                     destination = %name, lost,
@@ -215,6 +225,7 @@ impl Line {
     }
 
     fn begin_anew(&mut self) {
+        self.lost_to = 0;
         tracing::warn!(
             destination = %self.destination.ship.name,
             "the journal is another one than was shipped before: it goes from its beginning"

@@ -141,7 +141,9 @@ impl Keeper {
         let began = Instant::now();
         let known = have.as_ref().map(|have| {
             let timers = Timers::of(&have.contents);
-            let age = if have.is_expired { timers.expire() } else { wall_now().since(have.confirmed) };
+            // What nobody has called expired yet is, at once: while no keeper looked, its time may have run out.
+            let most = timers.expire().saturating_sub(Duration::from_millis(1));
+            let age = if have.is_expired { timers.expire() } else { wall_now().since(have.confirmed).min(most) };
             (timers, age)
         });
         let schedule = Schedule::new(Duration::ZERO, known);
@@ -277,7 +279,11 @@ impl Keeper {
         tracing::info!(zone, serial, records, incremental, primary = %primary.address, "transferred");
         if let Some(shelf) = self.shelf.clone() {
             let kept = received.clone();
-            let written = tokio::task::spawn_blocking(move || shelf.write(&kept)).await;
+            let written = tokio::task::spawn_blocking(move || {
+                // What was kept before would pass for these contents at the next confirmation.
+                shelf.write(&kept).inspect_err(|_| drop(shelf.forget(&kept.contents.origin)))
+            })
+            .await;
             if let Ok(Err(error)) = written {
                 tracing::warn!(zone, %error, "not kept on disk: a restart waits for the primary");
             }

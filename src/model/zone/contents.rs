@@ -55,6 +55,10 @@ pub type AllContents = HashMap<DnsName, Received>;
 /// RRSIG, NSEC, DNSKEY, NSEC3, NSEC3PARAM, CDS, CDNSKEY: what signing makes. Of a primary's own signatures nothing is left where the zone is signed here.
 const OF_SIGNING: [u16; 7] = [46, 47, 48, 50, 51, 59, 60];
 const OPT: u16 = 41;
+const MESSAGE_MAX_BYTES: usize = 65_535;
+/// Names that a zone may have whatever its size, with the empty ones above those that have records; and four for each
+/// record. Reverse zones of IPv6 stay far below, as neighbours share most of what is above them.
+const NODES_FREE: usize = 100_000;
 const META: std::ops::RangeInclusive<u16> = 128..=255;
 
 // === impl ZoneContents ===
@@ -103,9 +107,19 @@ impl ZoneContents {
                 return Err(format!("`{}` has a CNAME beside other records", of_owner[0].owner));
             }
             for set in of_owner.chunk_by_mut(|a, b| a.rtype == b.rtype) {
+                // The least that a record takes in a message: a pointer, type, class, TTL, length.
+                let size: usize = set.iter().map(|record| 12 + record.rdata.len()).sum();
+                if size > MESSAGE_MAX_BYTES {
+                    let (owner, rtype) = (&set[0].owner, set[0].rtype);
+                    return Err(format!("`{owner} {rtype}` is larger than any message: nobody could be sent it"));
+                }
                 let least = set.iter().map(|record| record.ttl).min().unwrap_or(0);
                 set.iter_mut().for_each(|record| record.ttl = least);
             }
+        }
+        let most = 4 * kept.len() + NODES_FREE;
+        if nodes(&origin, &kept) > most {
+            return Err(format!("it has more than {most} names with those above them, for {} records", kept.len()));
         }
         Ok(ZoneContents { origin, soa, records: kept })
     }
@@ -148,6 +162,43 @@ impl ZoneContents {
     }
 }
 
+/// Names below the apex, with the empty ones above those that have records.
+fn nodes(origin: &DnsName, records: &[StaticRecord]) -> usize {
+    let above = origin.labels().count();
+    let mut owners: Vec<Box<[u8]>> = records
+        .chunk_by(|a, b| a.owner == b.owner)
+        .map(|of_owner| {
+            let labels: Vec<&[u8]> = of_owner[0].owner.labels().collect();
+            let below = labels[..labels.len() - above].iter().rev();
+            // With their lengths, so that what two have in common ends between labels.
+            below
+                .flat_map(|label| std::iter::once(&(label.len() as u8)).chain(*label).copied().collect::<Vec<u8>>())
+                .collect()
+        })
+        .collect();
+    // Neighbours now have as much in common as any two.
+    owners.sort_unstable();
+    let mut before: &[u8] = &[];
+    let mut nodes = 0;
+    for owner in &owners {
+        nodes += new_labels(before, owner);
+        before = owner;
+    }
+    nodes
+}
+
+/// How many labels of `owner` are left after those that it begins with in common with `before`.
+fn new_labels(before: &[u8], owner: &[u8]) -> usize {
+    let (mut at, mut common, mut new) = (0, true, 0);
+    while let Some(&length) = owner.get(at) {
+        let end = at + 1 + usize::from(length);
+        common = common && before.get(at..end) == Some(&owner[at..end]);
+        new += usize::from(!common);
+        at = end;
+    }
+    new
+}
+
 impl fmt::Debug for ZoneContents {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} with serial {} and {} records", self.origin, self.serial(), self.records.len() + 1)
@@ -181,6 +232,24 @@ mod tests {
         assert_eq!(contents.records, [a(30, 1), a(30, 2)]);
         assert_eq!((contents.serial(), contents.minimum(), contents.expire().as_secs()), (7, 30, 86_400));
         assert!(!contents.is_signed());
+    }
+
+    #[test]
+    fn what_could_not_be_sent_and_names_deep_without_measure_are_refused() {
+        let address = |n: u32| record("www", 1, 60, &n.to_be_bytes());
+        let fits: Vec<_> = (0..4095).map(address).collect();
+        assert_eq!(of(&fits).unwrap().records.len(), 4095);
+        let why = of(&(0..4096).map(address).collect::<Vec<_>>()).unwrap_err();
+        assert!(why.contains("`www.example.test. A` is larger than any message"), "{why}");
+
+        // 2000 names of a hundred labels that differ next to the apex, and as many that differ at their first label.
+        let below = "a.".repeat(100);
+        let apart: Vec<_> = (0..2000).map(|n| record(&format!("{below}n{n}"), 1, 60, &[0; 4])).collect();
+        let why = of(&apart).unwrap_err();
+        assert!(why.contains("names with those above them, for 2000 records"), "{why}");
+        let together: Vec<_> = (0..2000).map(|n| record(&format!("n{n}.{below}a"), 1, 60, &[0; 4])).collect();
+        let kept = of(&together).unwrap();
+        assert_eq!(nodes(&kept.origin, &kept.records), 101 + 2000);
     }
 
     #[test]

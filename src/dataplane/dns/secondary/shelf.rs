@@ -66,6 +66,11 @@ impl Shelf {
         File::open(&self.dir)?.sync_all()
     }
 
+    /// What is kept of the zone is not what it holds.
+    pub fn forget(&self, origin: &DnsName) -> io::Result<()> {
+        fs::remove_file(self.path(origin))
+    }
+
     /// A primary has what there is.
     pub fn confirm(&self, origin: &DnsName, at: Wall) -> io::Result<()> {
         let file = OpenOptions::new().write(true).open(self.path(origin))?;
