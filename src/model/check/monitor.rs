@@ -7,8 +7,8 @@ use super::{DnsType, HttpExpect, HttpRequest, Schedule, TlsProbe};
 use crate::model::dialogue::{Dialogue, InlineAction, LoadQuery, Script};
 use crate::model::id::Name;
 
-/// `[monitor.NAME]`: a definition; it becomes a [`Check`] for every service it is bound to. Built-in monitors
-/// (`tcp-default`, `ping-default`, …) stand in the same table with `builtin`.
+/// `[monitor.NAME]`: a definition; it becomes a [`Check`](super::Check) for every service it is bound to. Built-in
+/// monitors (`tcp-default`, `ping-default`, …) stand in the same table with `builtin`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Monitor {
     pub name: Name,
