@@ -12,6 +12,7 @@
 #[macro_use]
 pub mod dto;
 
+mod access;
 pub(crate) mod auth;
 mod body;
 mod events;
@@ -25,7 +26,6 @@ mod route;
 mod server;
 mod timeline;
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -33,8 +33,6 @@ use tokio::sync::{Semaphore, watch};
 
 pub(crate) use crate::config::nearest;
 use crate::control::{Command, Done, Handle, Refusal, World};
-use crate::model::PasswordHash;
-use crate::model::scenario::Secret;
 use problem::Problem;
 
 pub use server::serve;
@@ -50,7 +48,8 @@ pub(crate) struct App(Arc<Shared>);
 
 struct Shared {
     handle: Handle,
-    verifier: auth::Verifier,
+    /// What is remembered of callers.
+    keeper: auth::Keeper,
     events: Arc<events::Hub>,
     /// Streams of `/events` that may be open at once.
     streams: Arc<Semaphore>,
@@ -65,7 +64,7 @@ impl App {
         let events = events::Hub::start(handle.clone(), stopping.clone());
         App(Arc::new(Shared {
             handle,
-            verifier: auth::Verifier::new(),
+            keeper: auth::Keeper::new(),
             events,
             streams: Arc::new(Semaphore::new(events::STREAMS_MAX)),
             stopping,
@@ -76,20 +75,14 @@ impl App {
         &self.0.handle
     }
 
-    /// Files of secrets are named relative to FILE: tells the verifier where that is, once, where there are any.
-    async fn find_folder(&self, admin: &crate::model::Admin) -> Result<(), Problem> {
-        let folder = &self.0.verifier.folder;
-        let in_file = |user: &crate::model::User| matches!(user.password, PasswordHash::From(Secret::File(_)));
-        if folder.get().is_none() && admin.users.iter().any(in_file) {
-            let path = self.read(|world| world.config.path.clone()).await?;
-            let _ = folder.set(path.as_deref().and_then(Path::parent).map(Path::to_owned).unwrap_or_default());
-        }
-        Ok(())
-    }
-
     /// Carries out `command`; `wait` is what the command itself may wait.
     async fn command(&self, caller: auth::Caller, command: Command, wait: Duration) -> Result<Done, Refusal> {
-        match tokio::time::timeout(COMMAND_TIMEOUT + wait, self.0.handle.command(caller.actor, command)).await {
+        match tokio::time::timeout(
+            COMMAND_TIMEOUT + wait,
+            self.0.handle.command_through(caller.actor, caller.door, command),
+        )
+        .await
+        {
             Ok(answer) => answer,
             Err(_) => Err(Refusal::Disk(
                 "the appliance does not answer in time; whether it was done, the journal will tell".into(),

@@ -13,6 +13,7 @@ mod journal;
 mod manual;
 mod passwd;
 mod shell;
+mod token;
 
 use std::process::ExitCode;
 
@@ -66,7 +67,7 @@ pub fn run(command: Command) -> ExitCode {
         Command::Drill { what: DrillWhat::Show(args) } => drill::show(&args),
         Command::Manual { page } => manual::run(page.as_deref()),
         Command::Passwd => passwd::run(),
-        Command::Token => absent("token", "use HTTP Basic with a user of [admin.user.NAME]"),
+        Command::Token { what } => token::run(&what),
         Command::DemoBackend(args) => demo_backend(args),
     }
 }

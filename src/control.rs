@@ -54,9 +54,13 @@ pub struct Handle {
 pub enum Request {
     Command {
         actor: Name,
+        /// How the actor came in, for the journal; empty: not known.
+        door: Name,
         command: Command,
         answer: tokio::sync::oneshot::Sender<Result<Done, Refusal>>,
     },
+    /// Somebody came in, went, or was refused: an entry `access` of the journal.
+    Access { actor: Name, door: Name, body: serde_json::Value },
     /// Runs on the reactor, between two steps.
     Read(Box<dyn FnOnce(&World<'_>) + Send>),
     /// What was heard of a peer, or why nothing was.
@@ -159,9 +163,19 @@ impl Handle {
     /// Carries out `command` for `actor`. Answers after the engine step is durable and published: a read, a connection
     /// or a query that follows sees it.
     pub async fn command(&self, actor: Name, command: Command) -> Result<Done, Refusal> {
+        self.command_through(actor, "".into(), command).await
+    }
+
+    /// As [`Handle::command`], for an actor whose way in is known: `socket`, `session 4 from 192.0.2.1`, …
+    pub async fn command_through(&self, actor: Name, door: Name, command: Command) -> Result<Done, Refusal> {
         let (answer, done) = tokio::sync::oneshot::channel();
-        self.requests.send(Request::Command { actor, command, answer }).await.map_err(|_| Refusal::Stopping)?;
+        self.requests.send(Request::Command { actor, door, command, answer }).await.map_err(|_| Refusal::Stopping)?;
         done.await.map_err(|_| Refusal::Stopping)?
+    }
+
+    /// Journals that somebody came in, went, or was refused. Waits for nothing: where too much waits already, it is lost.
+    pub fn journal_access(&self, actor: Name, door: Name, body: serde_json::Value) {
+        let _ = self.requests.try_send(Request::Access { actor, door, body });
     }
 
     /// Reads the world between two steps.

@@ -1,6 +1,7 @@
 //! L0, nouns: the validated, resolved intention. A [`Model`] cannot be wrong: every reference is an id of its own
 //! tables, every number is in range, no chain or scenario loops. `config` makes it from text and prints it back.
 
+pub mod access;
 pub mod alert;
 pub mod balancing;
 pub mod check;
@@ -36,9 +37,9 @@ pub mod transfer;
 pub mod vserver;
 pub mod zone;
 
-use std::net::SocketAddr;
 use std::time::Duration;
 
+pub use access::{Admin, ApiToken, PasswordHash, Role, SessionRules, User};
 use alert::Alert;
 use balancing::Shares;
 use check::{Check, Host, Monitor};
@@ -53,7 +54,7 @@ use lookup::{Lookup, Question, Resolver};
 use peer::{Peer, PeerLink};
 use persistence::LbGroup;
 use rule::{Criterion, Rule};
-use scenario::{Datacenter, Pair, Query, Scenario, Secret, Switch, TimeWindow, Trigger};
+use scenario::{Datacenter, Pair, Query, Scenario, Switch, TimeWindow, Trigger};
 use service::{Server, Service, ServiceGroup};
 use ship::Ship;
 use tls::Certificate;
@@ -115,34 +116,6 @@ pub struct Appliance {
     pub site: Option<Name>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Admin {
-    /// Default 127.0.0.1:9080.
-    pub listen: SocketAddr,
-    pub users: Vec<User>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct User {
-    pub name: Name,
-    pub role: Role,
-    pub password: PasswordHash,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PasswordHash {
-    /// `$argon2id$…`
-    Inline(Name),
-    From(Secret),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Role {
-    ReadOnly,
-    Operator,
-    Superuser,
-}
-
 /// NetScaler's features. A vserver is DOWN while `lb` is off; DNS is not answered while `gslb` is off. Default: on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Features {
@@ -201,7 +174,7 @@ impl Model {
     pub fn empty() -> Model {
         Model {
             appliance: Appliance { name: "bascule".into(), site: None },
-            admin: Admin { listen: SocketAddr::from(([127, 0, 0, 1], 9080)), users: Vec::new() },
+            admin: Admin::default(),
             features: Features { lb: true, gslb: true },
             journal: Journal { keep: Duration::from_secs(400 * 86_400), size: 1 << 30 },
             ships: Vec::new(),

@@ -1,6 +1,8 @@
 //! The ways in, from outside: a real reactor behind real sockets, spoken to by an ordinary HTTP client and by the
 //! program's own shell.
 
+#[path = "api/access.rs"]
+mod access;
 #[path = "api/acts.rs"]
 mod acts;
 #[path = "api/appliance.rs"]

@@ -31,11 +31,16 @@ pub(crate) fn document() -> Value {
             "description": "State, administration and configuration of the appliance. Errors are problem documents \
                             (RFC 9457). Names in paths are percent-encoded, `/` too.",
         },
-        "security": [{ "basic": [] }, {}],
+        "security": [{ "basic": [] }, { "token": [] }, { "session": [], "csrf": [] }, {}],
         "paths": paths,
         "components": {
             "schemas": components,
-            "securitySchemes": { "basic": { "type": "http", "scheme": "basic" } },
+            "securitySchemes": {
+                "basic": { "type": "http", "scheme": "basic" },
+                "token": { "type": "http", "scheme": "bearer" },
+                "session": { "type": "apiKey", "in": "cookie", "name": "bascule_session" },
+                "csrf": { "type": "apiKey", "in": "header", "name": "X-CSRF-Token" },
+            },
         },
     })
 }

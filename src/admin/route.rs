@@ -95,9 +95,7 @@ async fn admit(gate: &Gate, request: &mut Request) -> Result<(), Problem> {
         let peer = request.extensions().get::<Peer>().copied();
         let peer = peer.ok_or_else(|| Problem::forbidden("the caller is not known"))?;
         let head = Head { method: request.method(), uri: request.uri(), headers: request.headers() };
-        let snapshot = gate.app.handle().snapshot();
-        gate.app.find_folder(&snapshot.model.admin).await?;
-        let caller = auth::authenticate(peer, head, &snapshot.model.admin, &gate.app.0.verifier).await?;
+        let caller = gate.app.authenticate(peer, head).await?;
         auth::authorize(caller.role, gate.access)?;
         request.extensions_mut().insert(caller);
     }
@@ -230,6 +228,16 @@ impl<S: Send + Sync> FromRequestParts<S> for Segments {
 impl Segments {
     pub fn first(&self) -> &str {
         self.0.first().map_or("", |s| &s[..])
+    }
+}
+
+// === impl Peer ===
+
+impl<S: Sync> FromRequestParts<S> for Peer {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Peer, Problem> {
+        parts.extensions.get::<Peer>().copied().ok_or_else(|| Problem::forbidden("the caller is not known"))
     }
 }
 

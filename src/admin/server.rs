@@ -45,13 +45,13 @@ pub fn serve(
     unix: Option<std::os::unix::net::UnixListener>,
     shutdown: watch::Receiver<bool>,
 ) -> JoinHandle<()> {
-    let app = App::new(handle, shutdown.clone());
+    let app = App::new(handle.clone(), shutdown.clone());
     let router = route::router(app);
     tokio::spawn(async move {
         let mut doors = JoinSet::new();
         if let Some(listener) = tcp {
             match listener.set_nonblocking(true).and_then(|()| TcpListener::from_std(listener)) {
-                Ok(listener) => drop(doors.spawn(accept_tcp(listener, router.clone(), shutdown.clone()))),
+                Ok(listener) => drop(doors.spawn(accept_tcp(listener, handle, router.clone(), shutdown.clone()))),
                 Err(error) => tracing::error!(%error, "management cannot listen on its TCP socket"),
             }
         }
@@ -65,7 +65,7 @@ pub fn serve(
     })
 }
 
-async fn accept_tcp(listener: TcpListener, router: Router, mut shutdown: watch::Receiver<bool>) {
+async fn accept_tcp(listener: TcpListener, handle: Handle, router: Router, mut shutdown: watch::Receiver<bool>) {
     let slots = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     let shares = Shares::default();
     let mut connections = JoinSet::new();
@@ -78,12 +78,16 @@ async fn accept_tcp(listener: TcpListener, router: Router, mut shutdown: watch::
         };
         match accepted {
             Ok((stream, address)) => {
+                if !handle.snapshot().model.admin.hears(address.ip()) {
+                    tracing::debug!(peer = %address.ip(), "closed: the address is not in `admin.allow`");
+                    continue;
+                }
                 let Some(share) = shares.take(address.ip()) else {
                     tracing::debug!(peer = %address.ip(), "closed: the address has all the connections it may have");
                     continue;
                 };
                 let _ = stream.set_nodelay(true);
-                let connection = carry(stream, Peer::Tcp(address), router.clone(), shutdown.clone());
+                let connection = carry(stream, Peer::Tcp { address, tls: false }, router.clone(), shutdown.clone());
                 connections.spawn(async move {
                     connection.await;
                     drop((slot, share));

@@ -1,6 +1,7 @@
 //! The arguments of every command.
 
 mod drill;
+mod token;
 
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -12,6 +13,7 @@ use super::demo::DemoArgs;
 use crate::config::units::parse_duration;
 
 pub use drill::{DrillListArgs, DrillShowArgs, DrillStartArgs, DrillStopArgs, DrillWhat};
+pub use token::{TokenCreateArgs, TokenHashArgs, TokenListArgs, TokenRevokeArgs, TokenWhat};
 
 /// An ADC and a GTM in one box.
 #[derive(Debug, Parser)]
@@ -97,8 +99,11 @@ pub enum Command {
     },
     /// Read a password and print its argon2id hash for `password_hash`.
     Passwd,
-    /// Make an API token (not available in this build).
-    Token,
+    /// Make, list and revoke API tokens.
+    Token {
+        #[command(subcommand)]
+        what: TokenWhat,
+    },
     /// A back end to break.
     #[command(hide = true)]
     DemoBackend(DemoArgs),
@@ -293,7 +298,7 @@ pub struct Span {
 /// Which appliance.
 #[derive(Clone, Debug, Default, Args)]
 pub struct Target {
-    /// Where its management listens; with BASCULE_USER and BASCULE_PASSWORD. Default: BASCULE_URL.
+    /// Where its management listens; with BASCULE_TOKEN, or BASCULE_USER and BASCULE_PASSWORD. Default: BASCULE_URL.
     #[arg(long, value_name = "URL")]
     pub url: Option<String>,
     /// Its state directory, where the Unix socket is. Default: $STATE_DIRECTORY, ./state, /var/lib/bascule.

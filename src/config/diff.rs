@@ -72,8 +72,10 @@ fn objects(model: &Model) -> BTreeMap<String, Value> {
     for (kind, value) in root {
         match value {
             Value::Object(mut table) if ONCE.contains(&kind.as_str()) => {
-                if let Some(Value::Object(users)) = table.remove("user") {
-                    objects.extend(users.into_iter().map(|(name, user)| (format!("user {name}"), user)));
+                for callers in ["user", "token"] {
+                    if let Some(Value::Object(named)) = table.remove(callers) {
+                        objects.extend(named.into_iter().map(|(name, one)| (format!("{callers} {name}"), one)));
+                    }
                 }
                 objects.insert(kind, Value::Object(table));
             }

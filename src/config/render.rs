@@ -6,6 +6,7 @@
 //! scenarios of pairs, maintenance switches, built-in monitors) is not printed; what it is generated from is.
 
 mod adc;
+mod admin;
 mod alert;
 mod balancing;
 mod check;
@@ -27,7 +28,7 @@ use crate::config::units::{format_duration, format_size};
 use crate::model::condition::Condition;
 use crate::model::peer::SHARED_TABLES;
 use crate::model::scenario::Secret;
-use crate::model::{AccessTo, LogFormat, Model, PasswordHash, Role};
+use crate::model::{AccessTo, LogFormat, Model};
 use text::{Text, Value};
 
 /// The whole model as one TOML document.
@@ -87,24 +88,7 @@ fn once(out: &mut Text, model: &Model) {
     out.key("name", Value::str(&model.appliance.name));
     out.maybe("site", model.appliance.site.as_ref().map(Value::str));
 
-    out.table(&["admin"]);
-    out.key("listen", Value::show(model.admin.listen));
-    for user in &model.admin.users {
-        out.table(&["admin", "user", &user.name]);
-        let role = match user.role {
-            Role::ReadOnly => "read-only",
-            Role::Operator => "operator",
-            Role::Superuser => "superuser",
-        };
-        out.key("role", Value::str(role));
-        out.key(
-            "password_hash",
-            match &user.password {
-                PasswordHash::Inline(hash) => Value::str(hash),
-                PasswordHash::From(secret) => secret_value(secret),
-            },
-        );
-    }
+    admin::admin(out, model);
 
     out.table(&["features"]);
     out.key("lb", Value::Bool(model.features.lb));

@@ -8,6 +8,7 @@
 
 mod access;
 mod act;
+mod admin;
 mod alert;
 mod auto_scale;
 mod balancing;
@@ -78,7 +79,7 @@ pub fn resolve(report: &mut Report, document: &Table, files: &dyn Files) -> Mode
     cx.asked = peer::asked_sites(cx);
 
     let appliance = global::appliance(cx);
-    let admin = global::admin(cx);
+    let admin = admin::admin(cx);
     let features = global::features(cx);
     let journal = global::journal(cx);
     let monitor_scripts = monitor::scripts(cx);

@@ -5,6 +5,7 @@
 //! name, with what there is instead, and never taken for a slip of the pen.
 
 mod adc;
+mod admin;
 mod alert;
 mod balancing;
 mod gtm;
@@ -124,7 +125,7 @@ pub static ROOT: Schema = schema(&[
     key("schema", Kind::Int(1, i64::MAX)),
     key("include", Kind::OneOf(&[NAMES, Kind::Name])),
     key("appliance", Kind::Table(&APPLIANCE)),
-    key("admin", Kind::Table(&ADMIN)),
+    key("admin", Kind::Table(&admin::ADMIN)),
     key("features", Kind::Table(&FEATURES)),
     key("journal", Kind::Table(&JOURNAL)),
     key("log", Kind::Table(&LOG)),
@@ -158,18 +159,6 @@ pub static ROOT: Schema = schema(&[
 ]);
 
 static APPLIANCE: Schema = schema(&[key("name", Kind::Name), key("site", Kind::Name)]);
-
-static ADMIN: Schema = Schema {
-    keys: &[key("listen", Kind::Socket), key("user", Kind::Map(&Kind::Table(&USER)))],
-    later: &["tls", "token", "peers"],
-};
-
-static USER: Schema = schema(&[
-    key("role", Kind::Word(&ROLES)),
-    required("password_hash", Kind::OneOf(&[Kind::Name, Kind::Table(&SECRET)])),
-]);
-
-static ROLES: Words = words(&["superuser", "operator", "read-only"]);
 
 /// `{ env = "NAME" }` or `{ file = "path" }`: the value itself never stands in a configuration.
 static SECRET: Schema = schema(&[key("env", Kind::Name), key("file", Kind::Name)]);

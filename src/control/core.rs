@@ -141,6 +141,8 @@ pub struct Core {
     /// Entries of the journal that were dropped while the disk did not answer.
     lost_entries: u64,
     acts: acts::Acts,
+    /// How the one came in whose command is being carried out; empty: nobody's is.
+    door: Name,
     reads: Vec<Read>,
 
     outbox: Outbox,
@@ -218,6 +220,7 @@ impl Core {
             released: Vec::new(),
             lost_entries: 0,
             acts: acts::Acts::new(&found.intents),
+            door: "".into(),
             reads: Vec::new(),
             outbox: Outbox::restore(now, found.deliveries.clone()),
             config_tree: None,
@@ -332,9 +335,18 @@ impl Core {
 
     fn request(&mut self, now: Now, request: Request) {
         match request {
-            Request::Command { actor, command, answer } => self.command(now, actor, command, answer),
+            Request::Command { actor, door, command, answer } => {
+                self.door = door;
+                self.command(now, actor, command, answer);
+                self.door = "".into();
+            }
             Request::Read(read) => self.reads.push(read),
             Request::Peer(news) => self.peer_news(now, news),
+            Request::Access { actor, door, body } => {
+                self.door = door;
+                self.draft(now, "access", "".into(), actor, body);
+                self.door = "".into();
+            }
             Request::PeerRefused => self.peer_refused(),
             Request::PeerListens(at) => self.peer_listens(at),
             Request::Drain => {

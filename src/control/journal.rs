@@ -21,7 +21,7 @@ pub struct JournalEntry {
     pub number: u64,
     pub at: Wall,
     /// `transition`, `act`, `ended`, `state`, `board`, `attempt`, `warning`, `ejected`, `delivery`, `alert`, `drill`,
-    /// `outbox`, `members`, `zone`, `zone_act`, `caches`, `config`, `start`, `stop`, `anchor`.
+    /// `outbox`, `access`, `members`, `zone`, `zone_act`, `caches`, `config`, `start`, `stop`, `anchor`.
     pub kind: Name,
     /// `scenario a-is-out`, `service web1`; empty where none.
     pub object: Name,

@@ -36,7 +36,7 @@ pub struct ShipTls {
 }
 
 /// Every kind of entry.
-pub const KINDS: [&str; 20] = [
+pub const KINDS: [&str; 21] = [
     "transition",
     "act",
     "ended",
@@ -52,6 +52,7 @@ pub const KINDS: [&str; 20] = [
     "members",
     "zone",
     "zone_act",
+    "access",
     "caches",
     "config",
     "start",

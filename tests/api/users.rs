@@ -7,7 +7,7 @@ use serde_json::json;
 use super::appliance::{Appliance, model};
 
 /// A user whose password is the name, hashed at the smallest cost.
-fn user(name: &str, role: Role) -> User {
+pub fn user(name: &str, role: Role) -> User {
     let cheap = Argon2::new(Algorithm::Argon2id, Version::V0x13, Params::new(8, 1, 1, None).unwrap());
     let hash: Phc = cheap.hash_password(name.as_bytes()).unwrap();
     User { name: name.into(), role, password: PasswordHash::Inline(hash.to_string().into()) }

@@ -2,12 +2,10 @@
 //!
 //! A hash costs tens of milliseconds and megabytes on purpose, which makes the check itself a way to overload the box.
 //! So: two checks at a time on blocking threads, a right password is remembered for a minute under a keyed hash (the
-//! password itself is not kept), and ten wrong ones in a row for one name from one address close that door for five
-//! minutes. The lock is per name *and* address, so that a guesser cannot lock an operator out from elsewhere. An
-//! unknown name costs as much time as a known one.
+//! password itself is not kept), and whoever guesses is locked out ([`Lockout`]). An unknown name costs as much time as a
+//! known one.
 
 use std::collections::HashMap;
-use std::hash::Hash;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -23,16 +21,13 @@ use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
 use super::super::problem::Problem;
+use super::lockout::{Locked, Lockout, insert_bounded};
 use crate::model::PasswordHash;
 use crate::model::scenario::Secret;
 
 /// How long a right password is remembered.
 const REMEMBER: Duration = Duration::from_secs(60);
 const REMEMBERED_MAX: usize = 1_024;
-/// Wrong passwords in a row that close the door.
-const WRONG_MAX: u32 = 10;
-const LOCKED: Duration = Duration::from_secs(300);
-const FAILURES_MAX: usize = 4_096;
 /// Checks at a time; each takes 19 MiB with argon2's defaults.
 const CHECKS_AT_ONCE: usize = 2;
 /// How long a check may wait for its turn.
@@ -43,16 +38,10 @@ pub(crate) struct Verifier {
     /// Keys the hashes under which right passwords are remembered.
     key: [u8; 32],
     remembered: Mutex<HashMap<[u8; 32], Instant>>,
-    failures: Mutex<HashMap<(String, IpAddr), Failures>>,
+    lockout: Mutex<Lockout>,
     turns: Arc<Semaphore>,
     /// What files of hashes are relative to; the working directory until it is set.
     pub folder: OnceLock<PathBuf>,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Failures {
-    in_row: u32,
-    last: Instant,
 }
 
 /// The PHC string of `password`: argon2id with the crate's defaults and a random salt.
@@ -66,12 +55,22 @@ pub(crate) fn hash_password(password: &[u8]) -> Result<String, String> {
 impl Verifier {
     pub fn new() -> Verifier {
         Verifier {
-            key: random_key(),
+            // Of no use to anybody where it fails: it is in no table that leaves this process.
+            key: super::sessions::random().unwrap_or_default(),
             remembered: Mutex::new(HashMap::new()),
-            failures: Mutex::new(HashMap::new()),
+            lockout: Mutex::default(),
             turns: Arc::new(Semaphore::new(CHECKS_AT_ONCE)),
             folder: OnceLock::new(),
         }
+    }
+
+    /// The hash itself; environment and files are read anew each time, so that a changed secret counts at once.
+    pub async fn read(&self, hash: &PasswordHash) -> Result<String, Problem> {
+        if let PasswordHash::Inline(hash) = hash {
+            return Ok(hash.to_string());
+        }
+        let (hash, folder) = (hash.clone(), self.folder.get().cloned().unwrap_or_default());
+        tokio::task::spawn_blocking(move || read_hash(&hash, &folder)).await.map_err(gone)?
     }
 
     /// Whether `password` is `name`'s. `hash` `None`: no such user, refused after the same work.
@@ -80,18 +79,13 @@ impl Verifier {
         from: IpAddr,
         name: &str,
         password: Vec<u8>,
-        hash: Option<PasswordHash>,
+        hash: Option<String>,
     ) -> Result<(), Problem> {
-        let folder = self.folder.get().cloned().unwrap_or_default();
-        let hash = match hash {
-            Some(hash) => Some(tokio::task::spawn_blocking(move || read_hash(&hash, &folder)).await.map_err(gone)??),
-            None => None,
-        };
         let known = self.fingerprint(name, &password, hash.as_deref());
         if self.is_remembered(&known) {
             return Ok(());
         }
-        self.refuse_locked(name, from)?;
+        self.lockout.lock().check(Instant::now(), name, from).map_err(locked)?;
         let turn = tokio::time::timeout(TURN_TIMEOUT, Arc::clone(&self.turns).acquire_owned()).await;
         let Ok(Ok(turn)) = turn else {
             return Err(Problem::busy("too many passwords are being checked; try again"));
@@ -107,13 +101,15 @@ impl Verifier {
             }
         });
         if right.await.map_err(gone)? {
-            self.failures.lock().remove(&(name.to_owned(), from));
+            self.lockout.lock().right(Instant::now(), name, from);
             let until = Instant::now() + REMEMBER;
             insert_bounded(&mut self.remembered.lock(), REMEMBERED_MAX, known, until, |until| *until);
             return Ok(());
         }
-        self.count_failure(name, from);
-        Err(super::unauthorized("wrong name or password"))
+        match self.lockout.lock().wrong(Instant::now(), name, from) {
+            Some(now_locked) => Err(locked(now_locked)),
+            None => Err(wrong()),
+        }
     }
 
     fn fingerprint(&self, name: &str, password: &[u8], hash: Option<&str>) -> [u8; 32] {
@@ -138,48 +134,16 @@ impl Verifier {
             None => false,
         }
     }
-
-    fn refuse_locked(&self, name: &str, from: IpAddr) -> Result<(), Problem> {
-        let mut failures = self.failures.lock();
-        let key = (name.to_owned(), from);
-        let Some(found) = failures.get(&key) else { return Ok(()) };
-        let since = found.last.elapsed();
-        if since >= LOCKED {
-            failures.remove(&key);
-            return Ok(());
-        }
-        if found.in_row < WRONG_MAX {
-            return Ok(());
-        }
-        let left = (LOCKED - since).as_secs() + 1;
-        let detail = format!("locked for {left} s after {WRONG_MAX} wrong passwords");
-        Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, "locked", detail)
-            .header(header::RETRY_AFTER, HeaderValue::from(left)))
-    }
-
-    fn count_failure(&self, name: &str, from: IpAddr) {
-        let mut failures = self.failures.lock();
-        let key = (name.to_owned(), from);
-        let in_row = failures.get(&key).map_or(0, |f| f.in_row).saturating_add(1);
-        insert_bounded(&mut failures, FAILURES_MAX, key, Failures { in_row, last: Instant::now() }, |f| f.last);
-    }
 }
 
-/// Inserts; in a full table the oldest entry makes room.
-fn insert_bounded<K: Eq + Hash + Clone, V>(
-    table: &mut HashMap<K, V>,
-    most: usize,
-    key: K,
-    value: V,
-    age: impl Fn(&V) -> Instant,
-) {
-    if table.len() >= most && !table.contains_key(&key) {
-        let oldest = table.iter().min_by_key(|(_, v)| age(v)).map(|(k, _)| k.clone());
-        if let Some(oldest) = oldest {
-            table.remove(&oldest);
-        }
-    }
-    table.insert(key, value);
+/// Says neither whether the name or the password is wrong.
+pub(super) fn wrong() -> Problem {
+    Problem::new(StatusCode::UNAUTHORIZED, "unauthorized", "wrong name or password")
+}
+
+fn locked(locked: Locked) -> Problem {
+    Problem::new(StatusCode::TOO_MANY_REQUESTS, "locked", locked.to_string())
+        .header(header::RETRY_AFTER, HeaderValue::from(locked.seconds()))
 }
 
 fn matches(password: &[u8], hash: &str) -> bool {
@@ -199,8 +163,7 @@ fn gone(_: tokio::task::JoinError) -> Problem {
     Problem::busy("the password could not be checked; try again")
 }
 
-/// The hash itself; environment and files are read at each request, so that a changed secret counts at once. Paths are
-/// relative to `folder`.
+/// Paths are relative to `folder`.
 fn read_hash(hash: &PasswordHash, folder: &Path) -> Result<String, Problem> {
     let read = match hash {
         PasswordHash::Inline(hash) => return Ok(hash.to_string()),
@@ -219,16 +182,6 @@ fn read_hash(hash: &PasswordHash, folder: &Path) -> Result<String, Problem> {
     })
 }
 
-/// Keyed by the operating system's randomness.
-fn random_key() -> [u8; 32] {
-    use std::hash::{BuildHasher, RandomState};
-    let mut digest = Sha256::new();
-    // A salt is 16 bytes from the operating system; the hasher's key is 16 more.
-    digest.update(argon2::password_hash::generate_salt());
-    digest.update(RandomState::new().hash_one(0u8).to_be_bytes());
-    digest.finalize().into()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -237,11 +190,11 @@ mod tests {
     const THERE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 1));
 
     /// Argon2 with the smallest costs, so that the tests are quick.
-    fn cheap(password: &[u8]) -> PasswordHash {
+    fn cheap(password: &[u8]) -> String {
         let params = argon2::Params::new(8, 1, 1, None).unwrap();
         let cheap = Argon2::new(argon2::Algorithm::Argon2id, argon2::Version::V0x13, params);
         let hash: Phc = cheap.hash_password(password).unwrap();
-        PasswordHash::Inline(hash.to_string().into())
+        hash.to_string()
     }
 
     async fn status(verifier: &Verifier, from: IpAddr, password: &str) -> u16 {
@@ -251,23 +204,17 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn ten_wrong_passwords_close_the_door_for_one_name_from_one_address() {
+    async fn the_tenth_wrong_password_says_for_how_long_the_door_is_closed() {
         let verifier = Verifier::new();
-        for _ in 0..WRONG_MAX {
+        for _ in 0..9 {
             assert_eq!(status(&verifier, HERE, "wrong").await, 401);
         }
+        let hash = Some(cheap(b"right"));
+        let problem = verifier.verify(HERE, "ops", b"wrong".to_vec(), hash).await.unwrap_err();
+        assert_eq!((problem.status.as_u16(), &*problem.detail), (429, "Locked for 5 min after 10 wrong passwords"));
+        assert_eq!(problem.headers, [(header::RETRY_AFTER, HeaderValue::from(300))]);
         assert_eq!(status(&verifier, HERE, "right").await, 429);
         assert_eq!(status(&verifier, THERE, "right").await, 200);
-    }
-
-    #[tokio::test]
-    async fn a_right_password_forgives_the_wrong_ones_before_it() {
-        let verifier = Verifier::new();
-        for _ in 0..WRONG_MAX - 1 {
-            assert_eq!(status(&verifier, HERE, "wrong").await, 401);
-        }
-        assert_eq!(status(&verifier, HERE, "right").await, 200);
-        assert!(verifier.failures.lock().is_empty());
     }
 
     #[tokio::test]
@@ -283,29 +230,17 @@ mod tests {
     #[tokio::test]
     async fn a_file_of_a_hash_is_named_relative_to_the_configuration() {
         let dir = tempfile::tempdir().unwrap();
-        std::fs::write(dir.path().join("ops.hash"), hash_password(b"s3cret").unwrap()).unwrap();
+        std::fs::write(dir.path().join("ops.hash"), "the hash\n").unwrap();
         let verifier = Verifier::new();
         verifier.folder.set(dir.path().to_owned()).unwrap();
         let beside = PasswordHash::From(Secret::File("ops.hash".into()));
-        assert!(verifier.verify(HERE, "ops", b"s3cret".to_vec(), Some(beside)).await.is_ok());
+        assert_eq!(verifier.read(&beside).await.unwrap(), "the hash");
     }
 
     #[tokio::test]
     async fn a_secret_that_cannot_be_read_is_our_fault_and_not_the_callers() {
         let nowhere = PasswordHash::From(Secret::File("/nonexistent/hash".into()));
-        let problem = Verifier::new().verify(HERE, "ops", b"x".to_vec(), Some(nowhere)).await.unwrap_err();
+        let problem = Verifier::new().read(&nowhere).await.unwrap_err();
         assert_eq!(problem.status, 500);
-    }
-
-    #[test]
-    fn tables_stay_bounded() {
-        let mut table = HashMap::new();
-        let start = Instant::now();
-        for n in 0..10u32 {
-            insert_bounded(&mut table, 3, n, start + Duration::from_secs(u64::from(n)), |at| *at);
-        }
-        let mut kept: Vec<u32> = table.into_keys().collect();
-        kept.sort_unstable();
-        assert_eq!(kept, [7, 8, 9]);
     }
 }

@@ -34,8 +34,6 @@ pub(crate) fn routes() -> Vec<Route> {
     }
     for (method, path, what) in [
         (Method::GET, "/api/v1/history", "history of metrics"),
-        (Method::POST, "/api/v1/login", "sessions; use HTTP Basic"),
-        (Method::POST, "/api/v1/logout", "sessions; use HTTP Basic"),
         (Method::GET, "/", "the dashboard; the API is at /api/v1/openapi.json"),
     ] {
         routes.push(Route::not_in_this_build(method, path, what));

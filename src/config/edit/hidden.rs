@@ -1,4 +1,4 @@
-//! What only those who may change a configuration see of it: hashes of passwords, which can be tried at leisure, and
+//! What only those who may change a configuration see of it: hashes of passwords, which can be tried at leisure, and of tokens, and
 //! the values of header fields and bodies of requests and what scripts are given, where tokens stand, and users, passwords and queries of addresses.
 
 use toml_edit::{Item, TableLike, Value as Toml};
@@ -6,7 +6,7 @@ use toml_edit::{Item, TableLike, Value as Toml};
 use crate::config::values::without_userinfo;
 
 /// Keys whose values are hidden, with everything below them.
-const KEYS: [&str; 5] = ["password_hash", "headers", "custom_headers", "environment", "script_args"];
+const KEYS: [&str; 6] = ["password_hash", "hash", "headers", "custom_headers", "environment", "script_args"];
 
 /// Stands for a hidden value.
 const HIDDEN: &str = "(hidden)";

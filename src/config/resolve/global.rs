@@ -1,9 +1,7 @@
-//! The tables that stand once: appliance, administration, features, journal, DNS.
+//! The tables that stand once: appliance, features, journal, DNS.
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::time::Duration;
-
-use argon2::password_hash::phc;
 
 use super::Context;
 use super::object::Object;
@@ -11,14 +9,14 @@ use crate::config::document::{Node, Path, Place, Table};
 use crate::config::values;
 use crate::model::lookup::Resolver;
 use crate::model::scenario::Secret;
-use crate::model::{AccessTo, Admin, Appliance, Features, Journal, Log, LogFormat, PasswordHash, Role, User};
+use crate::model::{AccessTo, Appliance, Features, Journal, Log, LogFormat};
 
 /// As many as anybody waits for.
 const NAME_SERVERS_MOST: usize = 8;
 
 static NOTHING: Table = Table { entries: Vec::new() };
 
-fn object<'d>(cx: &Context<'d>, path: Path<'d>, name: &str) -> Object<'d> {
+pub(super) fn object<'d>(cx: &Context<'d>, path: Path<'d>, name: &str) -> Object<'d> {
     let entry = cx.document.entry(name);
     let table = entry.and_then(|entry| entry.node.table()).unwrap_or(&NOTHING);
     Object::new(table, None, path, entry.map_or_else(Place::default, |entry| entry.place))
@@ -42,24 +40,6 @@ pub fn appliance(cx: &mut Context<'_>) -> Appliance {
         cx.report.warning(object.place_of("site"), "appliance.site", what);
     }
     Appliance { name: object.name("name").unwrap_or_else(|| "bascule".into()), site: object.name("site") }
-}
-
-pub fn admin(cx: &mut Context<'_>) -> Admin {
-    let root = Path::Root;
-    let object = object(cx, Path::Root, "admin");
-    let listen = object.socket("listen").unwrap_or_else(|| SocketAddr::from((Ipv4Addr::LOCALHOST, 9080)));
-    let mut users = Vec::new();
-    if let Some(section) = object.own("user").and_then(Node::table) {
-        let admin = Path::Key(&root, "admin");
-        let path = admin.key("user");
-        for entry in &section.entries {
-            let Some(table) = entry.node.table() else { continue };
-            let object = Object::new(table, None, path.key(&entry.key), entry.place);
-            users.extend(user(cx, &object, &entry.key));
-        }
-    }
-    users.sort_by(|a, b| a.name.cmp(&b.name));
-    Admin { listen, users }
 }
 
 /// Name servers: addresses, with a port where it is not 53.
@@ -87,30 +67,6 @@ pub fn resolver(cx: &mut Context<'_>) -> Resolver {
         object.wrong(cx.report, "name_servers", format!("at most {NAME_SERVERS_MOST}"));
     }
     Resolver { name_servers }
-}
-
-fn user(cx: &mut Context<'_>, object: &Object<'_>, name: &str) -> Option<User> {
-    let role = match object.text("role") {
-        Some("superuser") => Role::Superuser,
-        Some("operator") => Role::Operator,
-        // The least that a user can be.
-        _ => Role::ReadOnly,
-    };
-    let password = match object.text("password_hash") {
-        Some(hash) => {
-            if !hash.starts_with("$argon2") || phc::PasswordHash::new(hash).is_err() {
-                let why = "not an Argon2 hash; `bascule passwd` makes one (a password itself never stands here)";
-                object.wrong(cx.report, "password_hash", why);
-            }
-            PasswordHash::Inline(hash.into())
-        }
-        None => {
-            let secret = object.secret(cx.report, "password_hash")?;
-            absent_secret(cx, object, "password_hash", &secret);
-            PasswordHash::From(secret)
-        }
-    };
-    Some(User { name: name.into(), role, password })
 }
 
 /// Warns where whoever brings the files knows that a secret is not there.

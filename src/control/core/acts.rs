@@ -50,6 +50,7 @@ pub(super) struct Acts {
 struct Promised {
     intent: u64,
     actor: Name,
+    door: Name,
     command: Command,
     reply: Reply,
     since: Tick,
@@ -145,7 +146,8 @@ impl Core {
         let batch = Batch { intents: vec![intent], ..Batch::default() };
         let given_up = Arc::new(AtomicBool::new(false));
         let order = self.give_order(now, batch, Some(Arc::clone(&given_up)));
-        let promised = Promised { intent: id, actor, command, reply, since: now.tick, given_up };
+        let door = Name::clone(&self.door);
+        let promised = Promised { intent: id, actor, door, command, reply, since: now.tick, given_up };
         self.acts.promised.insert(order, promised);
     }
 
@@ -157,7 +159,10 @@ impl Core {
             }
             let promised = entry.remove();
             self.batch.settled.push(promised.intent);
-            match self.carry_out(now, &promised.actor, &promised.command) {
+            self.door = Name::clone(&promised.door);
+            let carried = self.carry_out(now, &promised.actor, &promised.command);
+            self.door = "".into();
+            match carried {
                 Err(refusal) => self.answer(promised.reply, Err(refusal), None),
                 Ok(carried) => self.wait_for_effects(now, promised, carried),
             }

@@ -32,6 +32,7 @@ pub(super) struct Queue {
 
 struct Change {
     actor: Name,
+    door: Name,
     command: Command,
     reply: Reply,
 }
@@ -86,7 +87,8 @@ impl Core {
             self.answer(reply, Err(Refusal::Conflict(text)), None);
             return;
         }
-        self.changes.waiting.push_back(Change { actor, command, reply });
+        let door = Name::clone(&self.door);
+        self.changes.waiting.push_back(Change { actor, door, command, reply });
         self.next_change();
     }
 
@@ -170,7 +172,9 @@ impl Core {
 
     fn answer_saved(&mut self, now: Now, change: Change, warnings: Vec<String>) {
         let hash = self.config.hash.clone();
+        self.door = change.door;
         self.draft(now, "config", "".into(), change.actor, serde_json::json!({ "origin": "save", "hash": hash }));
+        self.door = "".into();
         self.wait_for(Waiting {
             reply: change.reply,
             done: Done { warnings, ..Done::default() },
@@ -217,7 +221,9 @@ impl Core {
         self.sources.clone_from(&loaded.sources);
         // What was due under the former model stands before the new one in the journal.
         self.step(now, super::Step::Wake);
+        self.door = Name::clone(&change.door);
         self.journal_config(now, &change.actor, origin, &loaded.hash);
+        self.door = "".into();
         // An equal model keeps its ids and everything that hangs on them.
         if *loaded.model != *self.intended {
             self.zones = zones;

@@ -27,20 +27,25 @@ impl Core {
             self.hold(now, transition);
             self.promise_triggers(now, transition);
         }
-        self.batch.entries.push(Draft {
-            at: at.wall,
-            tick: at.tick,
-            kind: codec::kind(&record),
-            object: codec::object(&record),
-            actor: codec::actor(&record),
-            body: codec::encode(&record),
-        });
+        let (kind, object, actor) = (codec::kind(&record), codec::object(&record), codec::actor(&record));
+        self.draft(at, kind, object, actor, codec::encode(&record));
         self.next_event += 1;
         let event = Event { id: self.next_event, at: at.wall, record: Arc::new(record) };
         self.waiting_events.push_back(Arc::new(event));
     }
 
-    pub(super) fn draft(&mut self, now: Now, kind: &'static str, object: Name, actor: Name, body: serde_json::Value) {
+    /// With the door that the actor came through, where it is known.
+    pub(super) fn draft(
+        &mut self,
+        now: Now,
+        kind: &'static str,
+        object: Name,
+        actor: Name,
+        mut body: serde_json::Value,
+    ) {
+        if let Some(body) = body.as_object_mut().filter(|_| !self.door.is_empty() && *actor != *"system") {
+            body.insert("door".into(), serde_json::Value::String(self.door.to_string()));
+        }
         self.batch.entries.push(Draft { at: now.wall, tick: now.tick, kind, object, actor, body });
     }
 

@@ -10,16 +10,20 @@ const REDACTED: &str = "$argon2id$v=19$m=8,t=1,p=1$cmVkYWN0ZWQ$AAAAAAAAAAAAAAAAA
 static HASH: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\$argon2[A-Za-z0-9$+/=,._-]*").expect("a constant expression"));
 
+/// The hash of an API token; loads like any and is of none.
+static TOKEN: LazyLock<Regex> = LazyLock::new(|| Regex::new("sha256:[0-9a-f]{64}").expect("a constant expression"));
+
 /// What stands before the `@` of an address with a scheme, and of a `dsn`.
 static USERINFO: LazyLock<Regex> = LazyLock::new(|| {
     let [schemed, dsn] = [r#"://)[^\s"'/?#]*@"#, r#"\bdsn["']?\s*=\s*["'](?:[a-z+]+://)?)[^\n"']*@"#];
     Regex::new(&format!("({dsn}|({schemed}")).expect("a constant expression")
 });
 
-/// The text of a configuration with every password hash replaced by one that fits nothing, and addresses without their
+/// The text of a configuration with every hash of a password or token replaced by one that fits nothing, and addresses without their
 /// credentials. It still loads, so a replay can adopt it.
 pub fn redact(text: &str) -> String {
     let text = HASH.replace_all(text, regex::NoExpand(REDACTED));
+    let text = TOKEN.replace_all(&text, format!("sha256:{}", "0".repeat(64)));
     USERINFO.replace_all(&text, "$1$2").into_owned()
 }
 
@@ -35,6 +39,12 @@ mod tests {
         assert_eq!(redacted, user(REDACTED));
         assert!(argon2::password_hash::phc::PasswordHash::new(REDACTED).is_ok());
         assert_eq!(redact("nothing to hide"), "nothing to hide");
+    }
+
+    #[test]
+    fn the_hash_of_a_token_is_replaced_too() {
+        let text = |digit: &str| format!("[admin.token.ci]\nhash = \"sha256:{}\"\n", digit.repeat(64));
+        assert_eq!(redact(&text("a")), text("0"));
     }
 
     #[test]

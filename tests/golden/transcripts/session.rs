@@ -170,7 +170,7 @@ impl Session {
     fn command(&mut self, command: Command) {
         let (answer, answered) = oneshot::channel();
         self.waiting.push(answered);
-        self.feed(Input::Request(Request::Command { actor: "admin:nsroot".into(), command, answer }));
+        self.feed(Input::Request(Request::Command { actor: "admin:nsroot".into(), door: "".into(), command, answer }));
     }
 
     fn look(&mut self, look: impl FnOnce(&World<'_>) -> Option<String> + Send + 'static) {

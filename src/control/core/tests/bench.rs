@@ -164,7 +164,7 @@ impl Bench {
 
     pub fn command(&mut self, command: Command) -> Answered {
         let (answer, answered) = oneshot::channel();
-        self.feed(Input::Request(Request::Command { actor: "admin:nsroot".into(), command, answer }));
+        self.feed(Input::Request(Request::Command { actor: "admin:nsroot".into(), door: "".into(), command, answer }));
         answered
     }
 

@@ -1,0 +1,105 @@
+//! Who calls, for every front end over HTTP: REST and NITRO ask here, so that a login means the same through both.
+
+use std::net::IpAddr;
+use std::path::Path;
+use std::sync::Arc;
+
+use axum::http::{StatusCode, header};
+
+use super::App;
+use super::auth::{Caller, Head, Opened, Peer, shown_name};
+use super::problem::Problem;
+use crate::model::access::{Admin, PasswordHash, User};
+use crate::model::scenario::Secret;
+use crate::model::time::Wall;
+
+// === impl App ===
+
+impl App {
+    /// Lets a request in, or says why not.
+    pub(crate) async fn authenticate(&self, peer: Peer, head: Head<'_>) -> Result<Caller, Problem> {
+        let snapshot = self.admin().await?;
+        let admin = &snapshot.model.admin;
+        if let Peer::Tcp { address, .. } = peer
+            && !admin.hears(address.ip())
+        {
+            // The connection is from before the list.
+            return Err(Problem::forbidden("callers from this address are not heard (`admin.allow`)"));
+        }
+        let answer = self.0.keeper.authenticate(peer, head, admin).await;
+        if let Err(problem) = &answer
+            && head.headers.contains_key(header::AUTHORIZATION)
+        {
+            self.tell_refused(peer, admin, shown_name(head.headers).as_deref(), problem);
+        }
+        answer
+    }
+
+    /// Opens a session. Errors: as HTTP Basic with the same name and password, also 429 `locked`; 409 `no_login` where
+    /// there is nothing to log in to (the Unix socket; no users).
+    pub(crate) async fn log_in(&self, peer: Peer, name: &str, password: &str) -> Result<(Opened, Caller), Problem> {
+        let snapshot = self.admin().await?;
+        let admin = &snapshot.model.admin;
+        let answer = self.0.keeper.log_in(peer, name, password.as_bytes().to_vec(), admin).await;
+        match &answer {
+            Ok((_, caller)) => self.0.keeper.audit.session(self.handle(), caller, "login"),
+            Err(problem) => self.tell_refused(peer, admin, Some(name), problem),
+        }
+        answer
+    }
+
+    /// Who calls with this token of a session, and now counts as having used it. `None`: no such session, or it has
+    /// ended. Whoever takes the token from a cookie must see to it that no other site can have sent the request.
+    #[allow(dead_code)]
+    pub(crate) async fn session(&self, token: &str, from: IpAddr) -> Result<Option<Caller>, Problem> {
+        let snapshot = self.admin().await?;
+        self.0.keeper.session(token, &snapshot.model.admin, from.to_canonical()).await
+    }
+
+    /// Ends the session that a caller came with; `false`: none.
+    pub(crate) fn log_out(&self, caller: &Caller) -> bool {
+        let ended = caller.session.is_some_and(|id| self.0.keeper.sessions.close(&id));
+        if ended {
+            self.0.keeper.audit.session(self.handle(), caller, "logout");
+        }
+        ended
+    }
+
+    /// Journals a refusal of credentials; one for another reason is nobody's guess.
+    fn tell_refused(&self, peer: Peer, admin: &Admin, name: Option<&str>, problem: &Problem) {
+        let Peer::Tcp { address, .. } = peer else { return };
+        if matches!(problem.status, StatusCode::UNAUTHORIZED | StatusCode::TOO_MANY_REQUESTS) {
+            let from = address.ip().to_canonical();
+            self.0.keeper.audit.refused(self.handle(), admin, from, name, &problem.detail);
+        }
+    }
+
+    /// When an API token last let somebody in, since the start.
+    #[allow(dead_code)]
+    pub(crate) fn token_used(&self, name: &str) -> Option<Wall> {
+        self.0.keeper.used.lock().get(name).copied()
+    }
+
+    /// The token that acts of this session carry.
+    pub(crate) fn csrf(&self, token: &str) -> String {
+        self.0.keeper.sessions.csrf(token)
+    }
+
+    /// The configuration that says who may call.
+    async fn admin(&self) -> Result<Arc<crate::snapshot::Snapshot>, Problem> {
+        let snapshot = self.handle().snapshot();
+        self.find_folder(&snapshot.model.admin).await?;
+        Ok(snapshot)
+    }
+
+    /// Files of secrets are named relative to FILE: tells the verifier where that is, once, where there are any.
+    async fn find_folder(&self, admin: &Admin) -> Result<(), Problem> {
+        let folder = &self.0.keeper.verifier.folder;
+        let in_file = |user: &User| matches!(user.password, PasswordHash::From(Secret::File(_)));
+        if folder.get().is_none() && admin.users.iter().any(in_file) {
+            let path = self.read(|world| world.config.path.clone()).await?;
+            let _ = folder.set(path.as_deref().and_then(Path::parent).map(Path::to_owned).unwrap_or_default());
+        }
+        Ok(())
+    }
+}
