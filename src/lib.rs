@@ -30,12 +30,13 @@
 //! | L1 verbs | [`machine`] | check, board, service, vserver, scenario, engine: pure state machines | model |
 //! | | [`balance`] | choosing a member, persistence, choosing records | model |
 //! | | [`config`] | text ⇄ model: load with every problem at once, render, diff | model |
+//! | | [`netscaler`] | NetScaler's words ⇄ the TOML: tables, statements on a configuration | model, config |
 //! | L2 seam | [`snapshot`] | what traffic reads: build, one cell, live counters, zones | model, balance |
 //! | L3 edges | [`dataplane`] | listeners, TCP, HTTP by two engines, DNS | model, balance, snapshot |
 //! | | [`probe`] | one sample of a check against a real socket; the runner | model |
 //! | | [`files`] | texts on disk: configurations, zone files, event scripts | model, config |
 //! | L4 writer | [`control`] | the one writer: commands, reactor, store, journal | model, machine, config, files, snapshot, probe |
-//! | L5 front ends | [`admin`] | REST, metrics, authentication | model, config, snapshot, rehearse, control's handle |
+//! | L5 front ends | [`admin`] | REST, metrics, authentication | model, config, netscaler, snapshot, rehearse, control's handle |
 //! | | [`rehearse`] | test, simulate, replay, explain: the engine in virtual time | model, machine, balance, config, files, snapshot, pure parts of dataplane, the journal |
 //! | | [`cli`] | the shell and one-shot commands | as admin, its data types, files |
 //! | | [`peer`] | the link to other boxes: asks and answers | model, snapshot, control's handle |
@@ -61,6 +62,7 @@ pub mod files;
 pub mod machine;
 pub mod manual;
 pub mod model;
+pub mod netscaler;
 pub mod peer;
 pub mod probe;
 pub mod rehearse;

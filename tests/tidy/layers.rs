@@ -9,6 +9,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("machine", &["model"]),
     ("balance", &["model"]),
     ("config", &["model"]),
+    ("netscaler", &["model", "config"]),
     ("snapshot", &["model", "balance"]),
     ("probe", &["model"]),
     ("dataplane", &["model", "balance", "snapshot"]),
@@ -42,6 +43,7 @@ const LAYERS: &[(&str, &[&str])] = &[
 const FRONT_END: &[&str] = &[
     "model",
     "config",
+    "netscaler",
     "snapshot",
     "rehearse",
     "manual",
@@ -62,6 +64,7 @@ const FRONT_END: &[&str] = &[
 const FRONT_END_AND_DTO: &[&str] = &[
     "model",
     "config",
+    "netscaler",
     "snapshot",
     "rehearse",
     "manual",
@@ -92,12 +95,12 @@ struct OnlyIn {
     why: &'static str,
 }
 
-const BELOW_THE_EDGES: &[&str] = &["model", "machine", "balance", "config", "snapshot"];
+const BELOW_THE_EDGES: &[&str] = &["model", "machine", "balance", "config", "netscaler", "snapshot"];
 
 const ONLY_IN: &[OnlyIn] = &[
     OnlyIn {
         names: &["Instant::now", "SystemTime::now", "Timestamp::now", "Zoned::now"],
-        not_in: &["model", "machine", "balance", "config", "snapshot", "rehearse", "control"],
+        not_in: &["model", "machine", "balance", "config", "netscaler", "snapshot", "rehearse", "control"],
         except: &["src/control/clock.rs"],
         why: "time is an argument: what decides is told the time, and one clock tells it",
     },
@@ -139,7 +142,7 @@ const ONLY_IN: &[OnlyIn] = &[
     },
     OnlyIn {
         names: &["tracing"],
-        not_in: &["model", "machine", "balance", "config"],
+        not_in: &["model", "machine", "balance", "config", "netscaler"],
         except: &[],
         why: "a transition is an effect, and the shell around logs it",
     },

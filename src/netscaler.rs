@@ -1,0 +1,14 @@
+//! L1: NetScaler's words for what a configuration says. Pure, like the configuration that it edits.
+//!
+//! One set of tables ([`resource`]) names every attribute: how NITRO and the command line spell it, how NITRO writes its
+//! value, and where it stands in the TOML. A [`statement`] is one command, whichever way it came in; a
+//! [`document::Document`] carries it out on a configuration and answers as NetScaler would, with its numbers of errors
+//! ([`error`]). Whatever a table does not name is refused, and what it names and this build does not carry out is refused
+//! by name.
+
+pub mod document;
+pub mod error;
+pub mod resource;
+pub mod statement;
+mod table;
+mod value;
