@@ -15,6 +15,7 @@ pub mod dto;
 mod access;
 pub(crate) mod auth;
 mod body;
+mod dashboard;
 mod events;
 mod health;
 mod look;

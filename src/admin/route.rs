@@ -70,6 +70,7 @@ pub(crate) fn table() -> Vec<Route> {
     routes.push(super::metrics::route());
     routes.push(super::events::route());
     routes.push(super::openapi::route());
+    routes.extend(super::dashboard::routes());
     routes
 }
 

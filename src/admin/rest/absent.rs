@@ -32,12 +32,7 @@ pub(crate) fn routes() -> Vec<Route> {
         routes.push(Route::not_in_this_build(Method::PATCH, one.clone(), BY_OBJECT));
         routes.push(Route::not_in_this_build(Method::DELETE, one, BY_OBJECT));
     }
-    for (method, path, what) in [
-        (Method::GET, "/api/v1/history", "history of metrics"),
-        (Method::GET, "/", "the dashboard; the API is at /api/v1/openapi.json"),
-    ] {
-        routes.push(Route::not_in_this_build(method, path, what));
-    }
+    routes.push(Route::not_in_this_build(Method::GET, "/api/v1/history", "history of metrics"));
     for method in [Method::GET, Method::POST, Method::PUT, Method::DELETE] {
         routes.push(Route::not_in_this_build(method, "/nitro/v1/{*path}", "NITRO; use /api/v1"));
     }

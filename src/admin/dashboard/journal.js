@@ -1,0 +1,43 @@
+// The journal: everything that happened, by object, person, kind and time.
+import { h } from './dom.js';
+import { at, num, wall, who } from './fmt.js';
+import { now, query } from './net.js';
+import { act, card, field, link, nm, obj, shows, since, table, time } from './parts.js';
+import { setParams } from './app.js';
+
+
+const KINDS = ['', 'transition', 'act', 'ended', 'state', 'board', 'attempt', 'warning', 'alert', 'drill', 'members', 'config', 'start', 'stop'];
+const MOST = 200;
+
+/** An entry in words: its own fields, the telling ones first. */
+function words(e) {
+  const x = e.body || {};
+  const t = x.text || x.what_text;
+  if (t) return t;
+  if (e.kind === 'transition') return `${x.direction === 'activate' ? 'activated' : 'deactivated'}, seq ${x.seq}, by ${x.cause && x.cause.group ? `“${x.cause.group}”` : typeof x.cause === 'string' ? x.cause : JSON.stringify(x.cause)}`;
+  if (e.kind === 'state') return `${x.from} → ${x.to}${x.cause ? `: ${x.cause}` : ''}`;
+  const skip = new Set(['kind', 'object', 'actor', 'scenario', 'groups']);
+  return Object.entries(x).filter(([k, v]) => !skip.has(k) && v != null && v !== '').map(([k, v]) => `${k.replace(/_/g, ' ')} ${typeof v === 'object' ? JSON.stringify(v) : v}`).join(', ').slice(0, 400);
+}
+
+export const title = () => 'Journal';
+export const needs = (_, p) => ({ journal: { path: `/journal${query({ since: p.since || '24h', until: p.until, scenario: p.scenario, actor: p.actor, kind: p.kind, newest_first: 'true', limit: MOST })}`, refetch: p.until ? [] : ['scenario', 'service', 'vserver', 'switch', 'check', 'alert'], keep: true } });
+let timer = null;
+export function view(_, p) {
+    const set = (key, value) => { clearTimeout(timer); timer = setTimeout(() => setParams({ [key]: value }), 300); };
+    const input = (id, label, props) => field(`j-${id}`, label, null, h('input', { id: `j-${id}`, value: p[id] || '', oninput: e => set(id, e.target.value), autocomplete: 'off', ...props }));
+    return [h('div.title', h('h1', 'Journal')),
+      h('div.filters.many', { role: 'search', 'aria-label': 'Filter the journal' }, input('object', 'Object', { placeholder: 'web1' }), input('scenario', 'Scenario'), input('actor', 'Actor', { placeholder: 'admin:ada' }),
+        field('j-kind', 'Kind', null, h('select', { id: 'j-kind', value: p.kind || '', onchange: e => setParams({ kind: e.target.value }) }, KINDS.map(k => h('option', { value: k, selected: k === (p.kind || '') }, k || 'any')))), input('since', 'Since', { placeholder: '24h' }), input('until', 'Until', { placeholder: 'now' })),
+      card('list', 'What happened', 'newest first', shows('journal', j => {
+        const q = (p.object || '').toLowerCase();
+        const rows = j.items.filter(e => !q || e.object.toLowerCase().includes(q));
+        const oldest = j.items[j.items.length - 1];
+        return [table('Entries of the journal', [
+          { head: 'When', cell: e => link(at('timeline', 'at', e.at), time(e.at, 3)) }, { head: 'Kind', cell: e => e.kind },
+          { head: 'Object', wide: true, cell: e => { const [kind, ...name] = e.object.split(' '); return name.length ? obj(kind, name.join(' ')) : '–'; } },
+          { head: 'What', wide: true, cls: 'words', cell: e => h('bdi', words(e)) }, { head: 'Who', cell: e => (/^(system|auto)$/.test(e.actor) ? h('span.dim', e.actor) : h('span.hand', nm(who(e.actor)))) }, { head: 'Entry', num: true, cell: e => num(e.number) },
+        ], rows, { none: 'Nothing fits in this time.', row: e => ({ key: e.number }) }), j.items.length >= MOST && h('p.pad', h('button', { type: 'button', class: 'btn', onclick: () => setParams({ until: oldest.at, since: p.since || '400d' }) }, `Older than ${wall(oldest.at, now())}`))];
+      }))];
+}
+

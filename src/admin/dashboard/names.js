@@ -1,0 +1,49 @@
+// Where steered names go, and why.
+import { h, icon } from './dom.js';
+import { at, num } from './fmt.js';
+import { link, nm, since, site, table } from './parts.js';
+
+/** Where a steered name goes: its sites, or its records where no site is told. */
+export function goesTo(rrset) {
+  const groups = new Map();
+  for (const a of rrset.answers || []) {
+    const key = a.datacenter || '';
+    if (!groups.has(key)) groups.set(key, []);
+    groups.get(key).push(a.data);
+  }
+  if (!groups.size) return h('span.bad', icon('bad'), ' nobody');
+  return [...groups].map(([name, data]) => h('span.goes', name && site(name, true), name && ' ',
+    h('code', nm(data.slice(0, 3).join(' '))), data.length > 3 && ` and ${data.length - 3} more`));
+}
+
+export function becauseOf(rrset) {
+  const out = [];
+  if (rrset.fallback || rrset.fail_open) out.push(h('span.bad', `Fail-open (${rrset.fallback || 'serve_all'}): no record is left. `));
+  if (rrset.because) return [...out, h('bdi', rrset.because)];
+  const cause = (rrset.records || []).find(r => !r.served && r.step === 'filter') || (rrset.records || []).find(r => r.served && r.scenario);
+  out.push(h('bdi', rrset.set));
+  if (cause && cause.scenario) out.push(': ', link(at('scenarios', cause.scenario), nm(cause.scenario)), !cause.served && [' leaves out ', h('code', nm(cause.data))]);
+  return out;
+}
+
+const served = r => {
+  if (r.queries_per_min != null) return `${num(r.queries_per_min)}/min`;
+  const all = (r.served || []).reduce((sum, s) => sum + s.total, 0);
+  return `${num(all)} answers`;
+};
+
+export function names(zones, most) {
+  const rows = zones.flatMap(z => z.rrsets.map(r => ({ ...r, zone: z.name })));
+  const bad = r => !r.answers.length || r.fallback || r.fail_open;
+  rows.sort((a, c) => Number(Boolean(bad(c))) - Number(Boolean(bad(a))));
+  return [table('Steered names and where they go', [
+    { head: 'Name', wide: true, cell: r => [h('a.obj', { href: at('dns', r.zone) }, nm((r.owner || r.name).replace(/\.$/, ''))), '\u00a0', r.type] },
+    { head: 'Goes to', wide: true, cell: goesTo },
+    { head: 'Why', wide: true, cell: becauseOf },
+    { head: 'Since', cell: r => (r.since ? since(r.since) : 'the start') },
+    { head: 'Queries', num: true, cell: served },
+  ], rows.slice(0, most), {
+    none: ['No names are steered. Records of an ', h('code', 'rrset'), ' with cond or drCond are; see example.toml.'],
+    row: r => ({ key: `${r.zone}/${r.name}`, class: bad(r) ? 'row-bad' : '' }),
+  }), rows.length > most ? h('p.pad', link(at('dns'), `All ${rows.length} names`)) : null];
+}
