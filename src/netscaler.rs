@@ -8,6 +8,7 @@
 
 pub mod document;
 pub mod error;
+pub mod line;
 pub mod resource;
 pub mod statement;
 mod table;

