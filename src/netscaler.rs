@@ -4,10 +4,11 @@
 //! value, and where it stands in the TOML. A [`statement`] is one command, whichever way it came in; a
 //! [`document::Document`] carries it out on a configuration and answers as NetScaler would, with its numbers of errors
 //! ([`error`]). Whatever a table does not name is refused, and what it names and this build does not carry out is refused
-//! by name.
+//! by name. A [`line`] of an `ns.conf` is read as statements, and [`export`] writes a configuration as such lines.
 
 pub mod document;
 pub mod error;
+pub mod export;
 pub mod line;
 pub mod resource;
 pub mod statement;

@@ -58,6 +58,20 @@ impl Document {
         Value::Object(self.root.clone())
     }
 
+    /// The sections, for looking at.
+    pub fn root(&self) -> &Map<String, Value> {
+        &self.root
+    }
+
+    /// Of the sections themselves.
+    pub fn from_root(root: Map<String, Value>) -> Document {
+        Document { root, acts: Vec::new() }
+    }
+
+    pub fn into_root(self) -> Map<String, Value> {
+        self.root
+    }
+
     pub fn into_json(self) -> Value {
         Value::Object(self.root)
     }
@@ -109,7 +123,7 @@ impl Document {
         entries.filter_map(|(name, value)| Some((name.as_str(), value.as_object()?)))
     }
 
-    fn table(&self, section: &str, name: &str) -> Option<&Map<String, Value>> {
+    pub(super) fn table(&self, section: &str, name: &str) -> Option<&Map<String, Value>> {
         of_object(&self.root, section, name)
     }
 

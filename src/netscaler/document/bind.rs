@@ -2,6 +2,8 @@
 
 mod member;
 
+pub(super) use member::member_schema;
+
 use serde_json::{Map, Value, json};
 
 use super::write::{BUILTIN_MONITORS, Given, given, refuse, schema, tolerate};
@@ -50,6 +52,15 @@ impl Document {
         arguments: &Map<String, Value>,
     ) -> (&'static Resource, Map<String, Value>) {
         let mut arguments = arguments.clone();
+        // `bind lb monitor m g` names a service or a group.
+        if resource.nitro == "service_lbmonitor_binding" {
+            let name = arguments.get("name").map(text_of).unwrap_or_default();
+            if self.table("service", &name).is_none() && self.table("service_group", &name).is_some() {
+                arguments.shift_remove("name");
+                arguments.insert("servicegroupname".into(), name.into());
+                return (Resource::find("servicegroup_lbmonitor_binding").unwrap_or(resource), arguments);
+            }
+        }
         if resource.nitro != "lbvserver_service_binding" {
             return (resource, arguments);
         }

@@ -2,13 +2,13 @@
 
 use serde_json::{Map, Value};
 
-use super::bind::entries;
+use super::bind::{entries, member_schema};
 use super::check::bound_names;
 use super::{Document, joint, part};
 use crate::model::service::Protocol;
 use crate::model::vserver::Vserver;
 use crate::netscaler::resource::{Attribute, Place, Resource, Shape};
-use crate::netscaler::value::{Said, from_toml, get, kind_at, schema_of, typed};
+use crate::netscaler::value::{Said, from_toml, get, schema_of, typed};
 
 impl Document {
     /// Every object of a resource, or every binding, in the order of the text. Values are typed as NITRO types them;
@@ -198,12 +198,7 @@ impl Document {
     }
 
     fn members(&self, resource: &'static Resource, group: &str, table: &Map<String, Value>) -> Vec<Map<String, Value>> {
-        let Some(schema) = schema_of("service_group").and_then(|schema| match kind_at(schema, &["member"]) {
-            Some(crate::config::schema::Kind::Map(crate::config::schema::Kind::Table(schema))) => Some(*schema),
-            _ => None,
-        }) else {
-            return Vec::new();
-        };
+        let Some(schema) = member_schema() else { return Vec::new() };
         let at = joint::At { document: self, resource, name: group, schema };
         let mut rows = Vec::new();
         for (_, member) in table.get("member").and_then(Value::as_object).into_iter().flatten() {

@@ -1,6 +1,6 @@
 //! A line to tokens, as NetScaler reads its command lines and `ns.conf`.
 //!
-//! Spaces separate. Inside `'…'` and `"…"` a backslash escapes (`\t \n \r \" \' \\`); outside it is a plain character.
+//! Spaces separate. `q/…/`, `q{…}` and their like quote what stands between, as it is. Inside `'…'` and `"…"` a backslash escapes (`\t \n \r \" \' \\`); outside it is a plain character.
 //! Parentheses that are not quoted keep their spaces until they balance. `#` at the start of a line makes a comment.
 
 /// A word of a line.
@@ -21,6 +21,10 @@ pub fn tokens(line: &str) -> Result<Vec<Token>, String> {
     while let Some(first) = rest.chars().next() {
         let (token, after) = match first {
             '"' | '\'' => quoted(rest, first)?,
+            'q' => match raw(rest) {
+                Some(found) => found?,
+                None => bare(rest)?,
+            },
             _ => bare(rest)?,
         };
         tokens.push(token);
@@ -46,6 +50,35 @@ fn quoted(text: &str, quote: char) -> Result<(Token, &str), String> {
         }
     }
     Err(format!("the quote {quote} does not end"))
+}
+
+/// What stands behind a `q` and begins a quote, and what ends it.
+const RAW: [(char, char); 14] = [
+    ('/', '/'),
+    ('{', '}'),
+    ('<', '>'),
+    ('|', '|'),
+    ('~', '~'),
+    ('$', '$'),
+    ('^', '^'),
+    ('+', '+'),
+    ('=', '='),
+    ('&', '&'),
+    ('%', '%'),
+    ('@', '@'),
+    ('`', '`'),
+    ('?', '?'),
+];
+
+/// `q/…/`; `None` where it is a word that begins with a q.
+fn raw(text: &str) -> Option<Result<(Token, &str), String>> {
+    let inside = &text[1..];
+    let (_, end) = RAW.into_iter().find(|(begin, _)| inside.starts_with(*begin))?;
+    let inside = &inside[1..];
+    Some(match inside.split_once(end) {
+        Some((inside, after)) => Ok((Token { text: inside.into(), quoted: true }, after)),
+        None => Err(format!("the quote {} does not end", &text[..2])),
+    })
 }
 
 fn bare(text: &str) -> Result<(Token, &str), String> {
@@ -86,6 +119,16 @@ mod tests {
     }
 
     #[test]
+    fn a_q_begins_a_quote_in_which_nothing_is_escaped() {
+        assert_eq!(
+            words(r#"-rule q/HTTP.REQ.URL.EQ("a\b c")/ x"#).unwrap(),
+            ["-rule", r#"HTTP.REQ.URL.EQ("a\b c")"#, "x"]
+        );
+        assert_eq!(words("q{a b} q<c> q~d e~ quit").unwrap(), ["a b", "c", "d e", "quit"]);
+        assert!(tokens("q/a b").is_err());
+    }
+
+    #[test]
     fn an_empty_line_and_a_comment_hold_no_words() {
         for line in ["", "   ", "# show service"] {
             assert_eq!(tokens(line).unwrap(), []);
@@ -102,7 +145,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn no_line_makes_the_reader_panic(line in "\\PC{0,80}") {
-            let _ = tokens(&line);
+            let _ = super::super::parse(&line);
         }
     }
 }

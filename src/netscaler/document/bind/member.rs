@@ -2,11 +2,12 @@
 
 use serde_json::{Map, Value};
 
-use super::super::write::{given, refuse, schema, state, tolerate};
+use super::super::write::{given, refuse, state, tolerate};
 use super::super::{Document, joint, name_of};
+use crate::config::schema::{Kind, Schema};
 use crate::netscaler::error::NsError;
 use crate::netscaler::resource::{Joint, Place, Resource};
-use crate::netscaler::value::{kind_at, put, remove, to_toml};
+use crate::netscaler::value::{kind_at, put, remove, schema_of, to_toml};
 
 impl Document {
     pub(super) fn bind_member(
@@ -16,11 +17,7 @@ impl Document {
     ) -> Result<(), NsError> {
         let (group, mut table) = self.group(resource, arguments)?;
         let given = given(resource, arguments, false)?;
-        let schema = schema(resource).ok_or_else(|| NsError::invalid("serviceGroupName"))?;
-        let member_schema = match kind_at(schema, &["member"]) {
-            Some(crate::config::schema::Kind::Map(crate::config::schema::Kind::Table(schema))) => *schema,
-            _ => return Err(NsError::invalid("serviceGroupName")),
-        };
+        let member_schema = member_schema().ok_or_else(|| NsError::invalid("serviceGroupName"))?;
         let mut member = Map::new();
         let mut disabled = false;
         for (attribute, value) in &given {
@@ -80,11 +77,7 @@ impl Document {
             Some(text) => Some(text.parse::<u16>().map_err(|_| NsError::bad_value("port", text))?),
             None => None,
         };
-        let schema = schema(resource).and_then(|schema| match kind_at(schema, &["member"]) {
-            Some(crate::config::schema::Kind::Map(crate::config::schema::Kind::Table(schema))) => Some(*schema),
-            _ => None,
-        });
-        let name = schema.and_then(|schema| self.member_at(&table, schema, host, port));
+        let name = member_schema().and_then(|schema| self.member_at(&table, schema, host, port));
         let Some(name) = name else {
             let port = port.map(|port| port.to_string()).unwrap_or_default();
             return Err(NsError::no_such_resource("serviceGroupName", &format!("{group}, {host}, {port}")));
@@ -111,6 +104,17 @@ impl Document {
         }
     }
 
+    /// The members of a group: what the TOML calls them, and what a line would.
+    pub(in crate::netscaler) fn member_names(&self, group: &Map<String, Value>) -> Vec<(String, String)> {
+        let Some(schema) = member_schema() else { return Vec::new() };
+        let members = group.get("member").and_then(Value::as_object).into_iter().flatten();
+        let called = |(name, member): (&String, &Value)| {
+            let (server, address, port) = joint::host_of(member.as_object()?, schema);
+            Some((name.clone(), joint::member_name(&server.or(address)?, port)))
+        };
+        members.filter_map(called).collect()
+    }
+
     fn is_srv(&self, server: Option<&str>) -> bool {
         let table = server.and_then(|server| self.table("server", server));
         table.and_then(|table| table.get("query_type")).and_then(Value::as_str) == Some("SRV")
@@ -120,7 +124,7 @@ impl Document {
     fn member_at(
         &self,
         group: &Map<String, Value>,
-        schema: &'static crate::config::schema::Schema,
+        schema: &'static Schema,
         host: &str,
         port: Option<u16>,
     ) -> Option<String> {
@@ -143,5 +147,13 @@ impl Document {
             return None;
         }
         found.into_iter().next()
+    }
+}
+
+/// The keys of a member.
+pub(in crate::netscaler::document) fn member_schema() -> Option<&'static Schema> {
+    match kind_at(schema_of("service_group")?, &["member"])? {
+        Kind::Map(Kind::Table(schema)) => Some(*schema),
+        _ => None,
     }
 }

@@ -1,0 +1,201 @@
+//! A configuration as lines of an `ns.conf`, which read back give it again.
+//!
+//! What NetScaler has no word for is never dropped in silence: it is listed as a comment that names the table and the key.
+
+mod left;
+mod quote;
+
+use std::collections::HashSet;
+use std::fmt::Write as _;
+
+use serde_json::{Map, Value};
+
+use super::document::Document;
+use super::resource::{Attribute, Joint, Kind, Place, Resource};
+use super::value::{Said, same};
+
+pub use quote::quoted;
+
+/// Resources in the order of a saved file: what is named stands before what names it.
+const ORDER: [&str; 8] =
+    ["server", "lbmonitor", "sslcertkey", "service", "servicegroup", "lbvserver", "csvserver", "lbgroup"];
+const PARTS: [&str; 3] = ["sslvserver", "sslservice", "sslservicegroup"];
+const BINDINGS: [&str; 8] = [
+    "servicegroup_servicegroupmember_binding",
+    "service_lbmonitor_binding",
+    "servicegroup_lbmonitor_binding",
+    "lbvserver_service_binding",
+    "lbvserver_servicegroup_binding",
+    "csvserver_lbvserver_binding",
+    "lbgroup_lbvserver_binding",
+    "sslvserver_sslcertkey_binding",
+];
+
+/// The lines, each with its line end; `version` stands in the first, as a saved file has it.
+pub fn lines(document: &Document, version: &str) -> String {
+    let mut out = format!("#Bascule {version}\n");
+    features(document, &mut out);
+    let resources = |names: &'static [&'static str]| names.iter().filter_map(|name| Resource::find(name));
+    for resource in resources(&ORDER) {
+        for name in in_order(document, resource) {
+            object(document, resource, &name, &mut out);
+        }
+    }
+    for resource in resources(&BINDINGS) {
+        for row in document.objects(resource) {
+            binding(resource, &row, &mut out);
+        }
+    }
+    for resource in resources(&PARTS) {
+        for row in document.objects(resource) {
+            part(resource, &row, &mut out);
+        }
+    }
+    left::comments(document, &mut out);
+    out
+}
+
+fn features(document: &Document, out: &mut String) {
+    let on = |key: &str| document.root().get("features").and_then(|f| f.get(key)) != Some(&Value::Bool(false));
+    let names = [("lb", "LB"), ("gslb", "GSLB")];
+    for (words, wanted) in [("enable ns feature", true), ("disable ns feature", false)] {
+        let mut list: Vec<&str> = names.iter().filter(|(key, _)| on(key) == wanted).map(|(_, name)| *name).collect();
+        if wanted {
+            list.extend(["CS", "SSL"]);
+        }
+        if !list.is_empty() {
+            let _ = writeln!(out, "{words} {}", list.join(" "));
+        }
+    }
+}
+
+/// Names in the order of the text, backups before those that they stand in for.
+fn in_order(document: &Document, resource: &'static Resource) -> Vec<String> {
+    let names: Vec<String> = document.names(resource).into_iter().map(str::to_owned).collect();
+    if resource.nitro != "lbvserver" {
+        return names;
+    }
+    let backup = |name: &str| document.object(resource, name)?.get("backupvserver")?.as_str().map(str::to_owned);
+    let mut done: HashSet<String> = HashSet::new();
+    let mut order = Vec::new();
+    for name in names {
+        let mut chain = vec![name];
+        while let Some(next) = chain.last().and_then(|last| backup(last)) {
+            if done.contains(&next) || chain.contains(&next) || !document.has(resource, &next) {
+                break;
+            }
+            chain.push(next);
+        }
+        for name in chain.into_iter().rev() {
+            if done.insert(name.clone()) {
+                order.push(name);
+            }
+        }
+    }
+    order
+}
+
+fn object(document: &Document, resource: &'static Resource, name: &str, out: &mut String) {
+    let Some(table) = document.table(resource.section(), name) else { return };
+    let said = |attribute: &Attribute| document.said(resource, name, table, attribute);
+    let by_name = |nitro: &str| resource.attribute(nitro).and_then(said);
+    let _ = write!(out, "add {}", resource.said());
+    let mut written: Vec<&str> = Vec::new();
+    for place in resource.positional {
+        // A service is on the server that it names, else on an address.
+        let candidates: Vec<&str> = place.split('|').collect();
+        let first = if candidates == ["ip", "servername"] { "servername" } else { candidates[0] };
+        let found = std::iter::once(first).chain(candidates.iter().copied()).find_map(|nitro| by_name(nitro));
+        let Some(said) = found else { break };
+        let _ = write!(out, " {}", quoted(&said.text));
+        written.extend(candidates);
+    }
+    let is_joined = |attribute: &Attribute| matches!(attribute.place, Place::With(Joint::Host | Joint::Rebind));
+    for attribute in resource.attributes() {
+        if written.contains(&attribute.nitro) || is_joined(attribute) || attribute.nitro.starts_with("units") {
+            continue;
+        }
+        let Some(Said { text, exact: true }) = said(attribute) else { continue };
+        if attribute.nitro == "cipheader" && by_name("cip").is_none() {
+            out.push_str(" -cip ENABLED");
+        }
+        keyword(attribute, &text, out);
+        if let Place::With(Joint::Time) = attribute.place {
+            unit(resource, attribute, &by_name, &text, out);
+        }
+    }
+    out.push('\n');
+}
+
+/// Its value, unless NetScaler has it anyway.
+fn keyword(attribute: &Attribute, text: &str, out: &mut String) {
+    if matches!(attribute.place, Place::With(Joint::Time))
+        || (!attribute.default.is_empty() && same(attribute.default, text))
+    {
+        return;
+    }
+    match attribute.kind {
+        Kind::List => {
+            let items: Vec<String> = text.split(' ').map(quoted).collect();
+            let _ = write!(out, " -{} {}", attribute.cli, items.join(" "));
+        }
+        _ => {
+            let _ = write!(out, " -{} {}", attribute.cli, quoted(text));
+        }
+    }
+}
+
+/// `-interval 2 MIN`; seconds need no unit.
+fn unit(resource: &Resource, attribute: &Attribute, said: &dyn Fn(&str) -> Option<Said>, text: &str, out: &mut String) {
+    let units = [("interval", "units3"), ("resptimeout", "units4"), ("downtime", "units2"), ("deviation", "units1")];
+    let Some((_, unit)) = units.iter().find(|(number, _)| *number == attribute.nitro) else { return };
+    let unit = said(unit).map_or_else(|| "SEC".to_owned(), |said| said.text);
+    let is_default = unit == "SEC" && text == attribute.default;
+    debug_assert_eq!(resource.nitro, "lbmonitor");
+    if is_default {
+        return;
+    }
+    let _ = write!(out, " -{} {text}", attribute.cli);
+    if unit != "SEC" {
+        let _ = write!(out, " {unit}");
+    }
+}
+
+fn binding(resource: &'static Resource, row: &Map<String, Value>, out: &mut String) {
+    let text = |nitro: &str| row.get(nitro).map(super::value::text_of);
+    let _ = write!(out, "bind {}", resource.said());
+    let mut written: Vec<&str> = Vec::new();
+    for place in resource.positional {
+        let candidates: Vec<&str> = place.split('|').collect();
+        let Some(value) = candidates.iter().rev().find_map(|nitro| text(nitro)) else { break };
+        let _ = write!(out, " {}", quoted(&value));
+        written.extend(candidates);
+    }
+    for attribute in resource.attributes().filter(|attribute| !written.contains(&attribute.nitro)) {
+        let Some(value) = text(attribute.nitro) else { continue };
+        match attribute.kind {
+            Kind::Boolean if value == "true" => {
+                let _ = write!(out, " -{}", attribute.cli);
+            }
+            Kind::Boolean => {}
+            _ => keyword(attribute, &value, out),
+        }
+    }
+    out.push('\n');
+}
+
+fn part(resource: &'static Resource, row: &Map<String, Value>, out: &mut String) {
+    let mut line = String::new();
+    for attribute in resource.attributes().filter(|a| matches!(a.place, Place::With(_))) {
+        if let Some(value) = row.get(attribute.nitro) {
+            keyword(attribute, &super::value::text_of(value), &mut line);
+        }
+    }
+    if !line.is_empty() {
+        let name = row.get(resource.key).map(super::value::text_of).unwrap_or_default();
+        let _ = writeln!(out, "set {} {}{line}", resource.said(), quoted(&name));
+    }
+}
+
+#[cfg(test)]
+mod tests;
