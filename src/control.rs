@@ -13,6 +13,7 @@ mod facts;
 pub mod journal;
 mod payload;
 pub mod peers;
+pub mod preview;
 pub mod reactor;
 pub mod resolve;
 pub mod save;

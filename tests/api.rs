@@ -11,6 +11,8 @@ mod appliance;
 mod events;
 #[path = "api/figures.rs"]
 mod figures;
+#[path = "api/people.rs"]
+mod people;
 #[path = "api/reads.rs"]
 mod reads;
 #[path = "api/shell.rs"]

@@ -50,6 +50,7 @@ macro_rules! dto {
     )+};
 }
 
+mod ahead;
 mod alert;
 mod certificate;
 mod check;
@@ -62,9 +63,11 @@ mod out;
 mod pair;
 mod peer;
 mod persistence;
+mod preview;
 mod resolution;
 mod rule;
 mod scenario;
+mod schema;
 mod server;
 mod service;
 mod shipping;
@@ -76,10 +79,9 @@ mod trigger;
 mod vserver;
 mod zone;
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 use crate::config::units::format_duration;
 use crate::config::{Problem, Severity};
@@ -102,27 +104,30 @@ pub use monitor::{LbMonitorDto, MonitorBindingDto};
 pub use pair::{PairDto, PairScenarioDto, PairSignalDto};
 pub use peer::{PeerDatacenterDto, PeerDifferenceDto, PeerDto, PeerLineDto};
 pub use persistence::{ClearedDto, PersistenceDto, PersistenceSessionDto};
+pub use preview::{
+    LeftOutDto, PreviewAnswerDto, PreviewDto, PreviewGuardDto, PreviewLoadDto, PreviewTransitionDto, PreviewTriggerDto,
+};
 pub use resolution::{AutoScaleDto, ResolutionDto, SourceDto};
 pub use rule::RuleDto;
 pub use scenario::{
-    AttemptDto, DirectionsDto, GroupDto, GuardDto, ModeDetailsDto, ModeDto, ModesDto, ScenarioDto, TermDto,
-    TransitionDto, TransitionGroupDto, TransitionTermDto, TransitionTriggerDto,
+    AffectedDto, AttemptDto, DirectionsDto, GateDto, GatesDto, GroupDto, GuardDto, GuardRulesDto, GuardsDto, HoldDto,
+    MeasureDto, ModeDetailsDto, ModeDto, ModesDto, NextDto, RunDto, ScenarioDto, TermDto, TransitionDto,
+    TransitionGroupDto, TransitionTermDto, TransitionTriggerDto, TriggerNamesDto,
 };
+pub use schema::Schema;
+pub(crate) use schema::described;
 pub use server::ServerDto;
-pub use service::{DrainDto, MemberDto, MonitorDto, ServiceDto, ServiceGroupDto};
+pub use service::{DrainDto, MemberDto, MonitorDto, ProbeDto, ServiceDto, ServiceGroupDto, WaitsForDto};
 pub use shipping::ShippingDto;
 pub use stats::{ApdexDto, EndingDto, FlowDto, StatsDto, TimesDto};
-pub use status::{ClockDto, ConfigDto, DrainingDto, JournalEntryDto, OverrideDto, ProblemDto, StatusDto};
+pub use status::{
+    ClockDto, ConfigDto, DrainingDto, JournalEntryDto, NextMoveDto, OverrideDto, ProblemDto, StatusDto, VerdictDto,
+};
 pub use switch::SwitchDto;
 pub use transfer::ZoneTransferDto;
 pub use trigger::{QueryDto, TriggerDto};
-pub use vserver::{VserverDto, VserverMemberDto};
+pub use vserver::{LatencyDto, SpilloverDto, VserverDto, VserverMemberDto};
 pub use zone::{AnswerDto, RecordDto, RrsetDto, ServedDto, ZoneDto};
-
-/// A type whose JSON form can be told. Structures go into `components` once and are referred to.
-pub trait Schema {
-    fn schema(components: &mut Map<String, Value>) -> Value;
-}
 
 dto! {
     /// Something wrong with a configuration, or worth knowing about it.
@@ -158,69 +163,6 @@ dto! {
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Items<T> {
     pub items: Vec<T>,
-}
-
-// === impl Schema for what DTOs are made of ===
-
-impl<T: Schema> Schema for Items<T> {
-    fn schema(components: &mut Map<String, Value>) -> Value {
-        let items = <Vec<T>>::schema(components);
-        json!({ "type": "object", "required": ["items"], "properties": { "items": items } })
-    }
-}
-
-impl<T: Schema> Schema for Vec<T> {
-    fn schema(components: &mut Map<String, Value>) -> Value {
-        json!({ "type": "array", "items": T::schema(components) })
-    }
-}
-
-impl<T: Schema> Schema for BTreeMap<String, T> {
-    fn schema(components: &mut Map<String, Value>) -> Value {
-        json!({ "type": "object", "additionalProperties": T::schema(components) })
-    }
-}
-
-impl<T: Schema> Schema for Option<T> {
-    fn schema(components: &mut Map<String, Value>) -> Value {
-        json!({ "anyOf": [T::schema(components), { "type": "null" }] })
-    }
-}
-
-impl Schema for Value {
-    fn schema(_: &mut Map<String, Value>) -> Value {
-        json!({})
-    }
-}
-
-macro_rules! primitive {
-    ($($type:ty => $schema:expr),+ $(,)?) => {$(
-        impl Schema for $type {
-            fn schema(_: &mut Map<String, Value>) -> Value {
-                $schema
-            }
-        }
-    )+};
-}
-
-primitive! {
-    String => json!({ "type": "string" }),
-    bool => json!({ "type": "boolean" }),
-    u8 => json!({ "type": "integer", "minimum": 0 }),
-    u16 => json!({ "type": "integer", "minimum": 0 }),
-    u32 => json!({ "type": "integer", "minimum": 0 }),
-    u64 => json!({ "type": "integer", "minimum": 0 }),
-    i64 => json!({ "type": "integer" }),
-    f64 => json!({ "type": "number" }),
-}
-
-/// `schema` with a description beside it.
-#[doc(hidden)]
-pub fn described(mut schema: Value, description: &str) -> Value {
-    if let (Some(object), false) = (schema.as_object_mut(), description.is_empty()) {
-        object.insert("description".into(), description.into());
-    }
-    schema
 }
 
 // === words shared by all kinds ===

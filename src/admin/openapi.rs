@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::auth::Access;
 use super::body::{Field, FieldKind};
+use super::dto::{PreviewDto, Schema};
 use super::route::{Answer, Reads, Route, table};
 
 pub(crate) fn route() -> Route {
@@ -138,9 +139,17 @@ fn responses(route: &Route, components: &mut Map<String, Value>) -> Value {
     let content = match route.answer {
         Answer::NotInThisBuild => return json!({ "501": problem }),
         Answer::Json(schema) => json!({ "application/json": { "schema": schema(components) } }),
-        Answer::Changed(schema) => json!({ "application/json": { "schema": {
-            "allOf": [schema(components), changed_schema()],
-        } } }),
+        Answer::Changed(schema) => {
+            let done = json!({ "allOf": [schema(components), changed_schema()] });
+            // Of an act: with dry_run the members of the preview stand over those of the object.
+            let rehearsed =
+                route.query.iter().any(|field| field.name == "dry_run") && matches!(route.body, Reads::Fields(_));
+            let schema = match rehearsed {
+                true => json!({ "anyOf": [done, PreviewDto::schema(components)] }),
+                false => done,
+            };
+            json!({ "application/json": { "schema": schema } })
+        }
         Answer::Text(media_type) => json!({ media_type: { "schema": { "type": "string" } } }),
     };
     json!({ "200": { "description": "Done.", "content": content }, "default": problem })

@@ -4,6 +4,7 @@ mod absent;
 mod acts;
 mod alerts;
 mod audit;
+mod careful;
 mod collections;
 mod config;
 mod connections;

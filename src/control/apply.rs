@@ -1,12 +1,16 @@
 //! What a command means for the running appliance: names become ids, what cannot be meant is refused, and what the
 //! operator should know before is said. Pure: reads the model and the view, changes nothing.
 
+pub mod confirm;
 mod decision;
 mod drill;
+mod last;
 mod split;
 
 use std::time::Duration;
 
+pub use last::endless_cookies;
+use last::{emptied, last_members};
 pub use split::outlived;
 
 use super::command::{Command, Expiry, Note, Refusal};
@@ -14,11 +18,9 @@ use crate::model::Model;
 use crate::model::check::Origin;
 use crate::model::condition::Truth;
 use crate::model::event::{Act, AdminIntent, AdminTarget};
-use crate::model::id::{Kind, Name, ObjectRef, ScenarioId, ServiceId, VserverId};
-use crate::model::limit::SpilloverMethod;
-use crate::model::persistence::PersistenceKind;
+use crate::model::id::{Kind, Name, ObjectRef, ScenarioId, ServiceId};
 use crate::model::scenario::{Direction, Mode};
-use crate::model::state::{NewClients, OverrideKey, ServiceState, Slot, StateView, VserverState};
+use crate::model::state::{OverrideKey, Slot, StateView};
 use crate::model::time::{Now, Wall};
 
 /// Ten years: no drain and no expiry is meant to last longer, and times stay within what RFC 3339 can write.
@@ -89,7 +91,7 @@ pub fn prepare(world: Against<'_>, actor: &Name, command: &Command) -> Result<Pr
             let act = act(world.now, actor, &without_expiry(note, "the end of a drill")?)?;
             drill::stop(world, *drill, *override_guard, act)
         }
-        Command::DryRun(command) => prepare(world, actor, command),
+        Command::DryRun(command) | Command::Careful { command, .. } => prepare(world, actor, command),
         Command::ApplyConfig { .. } | Command::Reload | Command::Save => {
             Err(Refusal::Invalid("a change of the configuration is not an act".to_owned()))
         }
@@ -179,55 +181,6 @@ fn disabled_by_configuration(model: &Model, enabled: AdminTarget) -> Option<Stri
             check.name
         )
     })
-}
-
-/// Says which vservers lose their last UP member, and what that does to new clients.
-fn last_members(world: Against<'_>, services: &[ServiceId], delayed: bool, graceful: bool) -> Vec<String> {
-    let up = |id: ServiceId| world.view.services[id.index()].state == ServiceState::Up;
-    let drains = delayed || (graceful && services.iter().any(|&s| (world.active)(s) > 0));
-    let mut warnings = Vec::new();
-    for (index, vserver) in world.model.vservers.iter().enumerate() {
-        let view = &world.view.vservers[index];
-        let mut members = vserver.members.iter().map(|m| m.service).filter(|&s| up(s)).peekable();
-        if view.state == VserverState::OutOfService
-            || members.peek().is_none()
-            || !members.all(|s| services.contains(&s))
-        {
-            continue;
-        }
-        let takes = format!("this takes the last UP member of vserver {}", vserver.name);
-        let backup = usable_backup(world, VserverId::from_index(index));
-        let spills = vserver.spillover.as_ref().is_some_and(|s| matches!(s.method, SpilloverMethod::Health { .. }));
-        warnings.push(match (drains, backup) {
-            (true, Some(backup)) if spills => format!("{takes}: new clients go to its backup {backup} by spillover"),
-            (true, Some(backup)) => format!(
-                "{takes}: new clients will be refused; the backup {backup} is not used while members drain (spillover \
-                 by HEALTH would use it)"
-            ),
-            (true, None) => format!("{takes}: new clients will be refused"),
-            (false, Some(backup)) => format!("{takes}: the backup {backup} takes over"),
-            (false, None) => format!("{takes}: clients will be refused"),
-        });
-    }
-    warnings
-}
-
-/// The first vserver of the chain that serves new clients.
-fn usable_backup<'a>(world: Against<'a>, vserver: VserverId) -> Option<&'a Name> {
-    let serves = |v: &VserverId| world.view.vservers[v.index()].new_clients == NewClients::Own;
-    world.model.backup_chain(vserver).find(serves).map(|v| &world.model.vserver(v).name)
-}
-
-/// Vservers whose session cookies lead clients to one of these services for as long as it drains.
-pub fn endless_cookies<'a>(model: &'a Model, services: &'a [ServiceId]) -> impl Iterator<Item = &'a Name> {
-    let endless = model.vservers.iter().filter(|vserver| {
-        let session_cookie = vserver
-            .persistence
-            .as_ref()
-            .is_some_and(|p| matches!(p.kind, PersistenceKind::CookieInsert { .. }) && p.timeout.is_zero());
-        session_cookie && vserver.trofs_persistence && vserver.members.iter().any(|m| services.contains(&m.service))
-    });
-    endless.map(|vserver| &vserver.name)
 }
 
 fn set_modes(

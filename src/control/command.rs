@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::preview::Preview;
 use crate::config::Problem;
 use crate::model::balancing::Shares;
 use crate::model::id::{Name, ObjectRef};
@@ -91,6 +92,17 @@ pub enum Command {
         zone: Name,
         whole: bool,
     },
+    /// An act that is refused where it was decided on another state than the one that is there, or where it asks for
+    /// more than was given.
+    Careful {
+        command: Box<Command>,
+        /// What a dry run called `seq`; another one is a conflict.
+        if_seq: Option<u64>,
+        /// The same from If-Match; another one is a failed precondition.
+        if_match: Option<u64>,
+        /// The name that was typed. `None`: the caller is a program that was told to, and nothing is asked of it.
+        confirm: Option<Name>,
+    },
     /// Judges an act and says what it would change, without doing it.
     DryRun(Box<Command>),
     /// Replaces the whole running configuration; all or nothing.
@@ -141,6 +153,8 @@ pub struct Done {
     pub delivery: Option<u64>,
     /// `StartDrill`, `StopDrill`: the drill.
     pub drill: Option<u64>,
+    /// `DryRun`: what the act would do.
+    pub preview: Option<Box<Preview>>,
 }
 
 /// A valid request that we decline, or one that names nothing.
@@ -158,6 +172,9 @@ pub enum Refusal {
     Stale(String),
     #[error("{0}")]
     Invalid(String),
+    /// It asks for the name of its object, and that was not given.
+    #[error("{0}")]
+    Unconfirmed(String),
     #[error("the configuration has {} problems", .0.len())]
     BadConfig(Vec<Problem>),
     /// FILE cannot be read or written, the disk does not answer.

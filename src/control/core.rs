@@ -31,6 +31,7 @@ mod outbox;
 mod peers;
 mod probing;
 mod publish;
+mod rehearsal;
 mod saving;
 mod stepping;
 mod transfers;
@@ -72,6 +73,7 @@ use crate::snapshot::zones::ZoneIndex;
 pub use configuration::{ConfigJob, ConfigOutcome};
 pub use io::{Answer, Input, Output, Setup};
 pub use names::Lookups;
+pub use rehearsal::Rehearsal;
 pub use transfers::{ZoneBuilt, ZoneJob};
 
 /// How long a commit or an act waits for the disk.

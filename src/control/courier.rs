@@ -59,6 +59,7 @@ pub enum Returned {
         query: Name,
         verdict: GuardVerdict,
         detail: Name,
+        took: std::time::Duration,
     },
     /// All queries of an attempt.
     Asked {

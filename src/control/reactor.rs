@@ -286,6 +286,9 @@ impl Shell {
                     let _ = built.blocking_send(job.run());
                 });
             }
+            Output::Rehearse(rehearsal) => {
+                tokio::task::spawn_blocking(move || rehearsal.run());
+            }
             Output::Ask(questions) => self.resolver.ask(questions),
             Output::NameServers(servers) => self.resolver.set_name_servers(servers),
             Output::Errand(errand) => self.courier.send(errand),

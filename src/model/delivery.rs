@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::event::GuardVerdict;
 use super::id::Name;
 use super::scenario::{Direction, Retry, Trigger};
 use super::time::Wall;
@@ -104,8 +105,17 @@ pub struct QueryCounts {
     pub refused: u64,
     /// Tries that could not tell.
     pub undecided: u64,
-    /// When the last try ended, and what it said.
-    pub last: Option<(Wall, Name)>,
+    pub last: Option<LastTry>,
+}
+
+/// The last try of a query.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LastTry {
+    /// When it ended.
+    pub at: Wall,
+    pub verdict: GuardVerdict,
+    pub said: Name,
+    pub took: Duration,
 }
 
 // === impl Delivery ===

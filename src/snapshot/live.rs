@@ -114,6 +114,8 @@ pub struct MemberLive {
     pub active: AtomicU32,
     /// Requests (HTTP) or connections (L4) of this vserver given to it.
     pub requests_total: AtomicU64,
+    /// How fast `requests_total` grows.
+    pub rate: Meter,
     pub measured: Measured,
 }
 
@@ -175,6 +177,8 @@ pub struct VserverLive {
     pub clients: Clients,
     /// Requests or connections over a limit of their client.
     pub limited_total: AtomicU64,
+    /// How fast answers 5xx and refused clients grow together.
+    pub errors: Meter,
     bytes: Meter,
 }
 
@@ -239,6 +243,7 @@ impl Registry {
             live: self.service(service),
             active: AtomicU32::new(0),
             requests_total: AtomicU64::new(0),
+            rate: Meter::default(),
             measured: Measured::default(),
         });
         self.members.entry(Arc::clone(vserver)).or_default().insert(Arc::clone(service), Arc::clone(&member));

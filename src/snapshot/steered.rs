@@ -47,6 +47,22 @@ impl Snapshot {
         }
     }
 
+    /// What decides about a steered RRset in short: the scenario whose DR set is the base, and what `on_empty` chose where
+    /// the filter left nothing. `chosen` is overwritten with the positions of the records served.
+    pub fn standing_of(
+        &self,
+        zone: usize,
+        rrset: usize,
+        chosen: &mut Vec<u32>,
+    ) -> (Option<ScenarioId>, Option<&'static str>) {
+        let decision = self.decide(zone, rrset, chosen);
+        let dr = match decision.base {
+            Set::Primary => None,
+            Set::Dr(scenario) => Some(scenario),
+        };
+        (dr, decision.fallback.map(Fallback::word))
+    }
+
     /// `the primary set` or `the DR set of NAME`.
     pub fn set_name(&self, set: Set) -> String {
         match set {

@@ -126,7 +126,7 @@ async fn what_cannot_be_done_is_refused_and_changes_nothing() {
     let appliance = Appliance::start();
     let (status, problem) = appliance.post("/api/v1/config/save", json!({})).await;
     assert!(status >= 400, "{problem}");
-    let (status, problem) = appliance.post("/api/v1/services/web1/disable?dry_run=true", json!({})).await;
+    let (status, problem) = appliance.post("/api/v1/outbox/1/replay?dry_run=true", json!({})).await;
     assert_eq!((status, &problem["code"]), (501, &json!("not_in_this_build")));
     assert_eq!(appliance.get("/api/v1/services/web1").await["state"], "UP");
     assert!(problem["detail"].as_str().is_some_and(|d| !d.is_empty()));

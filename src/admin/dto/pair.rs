@@ -194,7 +194,7 @@ impl Seen {
 }
 
 /// A signal as the boxes of another site tell it; unknown where they are not heard, or disagree.
-fn told(world: &World<'_>, site: &str, datacenter: &str, signal: Signal) -> Truth {
+pub(super) fn told(world: &World<'_>, site: &str, datacenter: &str, signal: Signal) -> Truth {
     let peers = world.model.peers.iter().filter(|peer| *peer.site == *site);
     let reports = peers.filter_map(|peer| world.peers.peers.get(&peer.name)?.current());
     let said = reports.filter_map(|report| report.datacenters.iter().find(|(name, _)| **name == *datacenter));

@@ -1,11 +1,24 @@
 //! Scenarios, their groups and their transitions.
 
-use super::{NoteDto, text, wall_of};
+mod groups;
+mod rules;
+mod transition;
+mod uses;
+
+use std::ops::Range;
+
+use super::ahead::Ahead;
+use super::{NoteDto, text};
 use crate::control::World;
-use crate::model::event::{Transition, TransitionGroup};
 use crate::model::id::{Kind, ScenarioId};
 use crate::model::scenario::Direction;
 use crate::model::state::Slot;
+
+pub use groups::{DirectionsDto, GroupDto, HoldDto, MeasureDto, TermDto};
+pub use rules::{AttemptDto, GateDto, GatesDto, GuardRulesDto, GuardsDto, RunDto, TriggerNamesDto};
+pub use transition::{GuardDto, TransitionDto, TransitionGroupDto, TransitionTermDto, TransitionTriggerDto};
+pub use uses::AffectedDto;
+pub(crate) use uses::Uses;
 
 dto! {
     /// A scenario.
@@ -36,8 +49,19 @@ dto! {
         pub ready_to_return: bool,
         /// Too many automatic commits: held in its state.
         pub oscillating: bool,
+        /// What happens next by itself, or what is waited for.
+        pub next: NextDto,
+        /// When the condition that leads out of the active state could be true, if its checks stay so; null while it is
+        /// inactive, and where something has to change first.
+        pub earliest_return: Option<String>,
         /// The conditions of each direction as they stand.
         pub groups: DirectionsDto,
+        /// Conditions that decide about the triggers of each direction; null where there is none.
+        pub gate: GatesDto,
+        /// What has to pass before each direction commits; null where nothing has to.
+        pub guard: GuardsDto,
+        /// Triggers that each direction sends off.
+        pub triggers: TriggerNamesDto,
         /// A guard that is running.
         pub attempt: Option<AttemptDto>,
         /// The drill by which it is where it is; see `/drills`.
@@ -46,6 +70,20 @@ dto! {
         pub last_transition: Option<TransitionDto>,
         /// The data-centre pair it was generated for.
         pub pair: Option<String>,
+        /// The steered records that it decides about.
+        pub affected: Vec<AffectedDto>,
+        /// What else reads it: `scenario NAME`, `rule NAME`, `datacenter_pair NAME`.
+        pub used_by: Vec<String>,
+    }
+
+    /// What happens next to a scenario.
+    pub struct NextDto {
+        /// A sentence without its subject: `returns by itself if its checks stay so`.
+        pub what: String,
+        /// When, at the earliest; null: nobody can tell.
+        pub at: Option<String>,
+        /// Whom or what it waits for besides its checks: `a person returns it`.
+        pub needs: Option<String>,
     }
 
     /// The mode of each direction.
@@ -76,119 +114,23 @@ dto! {
         pub reason: Option<String>,
         pub expires: Option<String>,
     }
-
-    /// Groups by direction.
-    pub struct DirectionsDto {
-        pub activate: Vec<GroupDto>,
-        pub deactivate: Vec<GroupDto>,
-    }
-
-    /// Terms that must all be true.
-    pub struct GroupDto {
-        pub name: String,
-        /// `true`, `false` or `unknown`.
-        pub value: String,
-        /// Whether it counts: false after a forced commit until there is fresh evidence.
-        pub armed: bool,
-        pub terms: Vec<TermDto>,
-    }
-
-    /// A term of a group.
-    pub struct TermDto {
-        pub text: String,
-        pub negated: bool,
-        /// `true`, `false` or `unknown`; its hold applied.
-        pub value: String,
-        /// Since when it has this value.
-        pub since: String,
-        /// When a hold that is counting ends.
-        pub hold_ends: Option<String>,
-    }
-
-    /// A guard that is running.
-    pub struct AttemptDto {
-        pub id: u64,
-        /// `activate` or `deactivate`.
-        pub direction: String,
-        pub started_at: String,
-        pub deadline: String,
-        pub detail: String,
-    }
-
-    /// A commit of a scenario.
-    pub struct TransitionDto {
-        pub scenario: String,
-        /// 1 for the first commit.
-        pub seq: u64,
-        /// `activate` or `deactivate`.
-        pub direction: String,
-        /// When the deciding evaluation was made.
-        pub evaluated_at: String,
-        pub committed_at: String,
-        /// When traffic and DNS followed it; null: not yet, or before the start of this process.
-        pub published_at: Option<String>,
-        /// When caches may have let go of what it replaced, by the TTLs of the answers given before; null: they hold
-        /// nothing else, or it is not known.
-        pub caches_over_at: Option<String>,
-        /// `condition`, `forced` or `config`.
-        pub cause: String,
-        /// The group that decided.
-        pub group: Option<String>,
-        /// Who forced it; `auto` otherwise.
-        pub actor: String,
-        pub reason: Option<String>,
-        /// `true`, `false` or `unknown`; null without a gate.
-        pub gate: Option<String>,
-        /// How the guard went; null where none ran.
-        pub guard: Option<GuardDto>,
-        /// The drill that it belongs to.
-        pub drill: Option<u64>,
-        pub triggers: Vec<TransitionTriggerDto>,
-        /// Both directions' groups at the evaluation.
-        pub groups: Vec<TransitionGroupDto>,
-    }
-
-    /// How a guard went.
-    pub struct GuardDto {
-        pub attempt: u64,
-        /// `pass`, `proceeded`, `overridden` or `standing` (a drill became real: it is active already).
-        pub outcome: String,
-        pub detail: String,
-    }
-
-    /// How a trigger of a transition went.
-    pub struct TransitionTriggerDto {
-        pub name: String,
-        /// `pending`, `delivered`, `dead` (given up, see `/outbox`) or `suppressed` (by the gate, or by a
-        /// drill, which tells its own list).
-        pub status: String,
-        pub attempts: u32,
-        /// What the last attempt got instead of the expected answer.
-        pub last_error: Option<String>,
-    }
-
-    /// A group as it stood at a transition.
-    pub struct TransitionGroupDto {
-        /// `activate` or `deactivate`.
-        pub direction: String,
-        pub name: String,
-        pub value: String,
-        pub armed: bool,
-        pub terms: Vec<TransitionTermDto>,
-    }
-
-    /// A term as it stood at a transition.
-    pub struct TransitionTermDto {
-        pub text: String,
-        pub value: String,
-        pub since: String,
-    }
 }
 
 // === impl ScenarioDto ===
 
 impl ScenarioDto {
     pub fn of(world: &World<'_>, id: ScenarioId) -> ScenarioDto {
+        ScenarioDto::used(world, id, Uses::of_one(world.model, id))
+    }
+
+    /// Those at these places of the model; what uses them is found in one walk.
+    pub fn many(world: &World<'_>, range: Range<usize>) -> Vec<ScenarioDto> {
+        let mut uses = Uses::of_all(world.model);
+        range.map(|at| ScenarioDto::used(world, ScenarioId::from_index(at), std::mem::take(&mut uses[at]))).collect()
+    }
+
+    fn used(world: &World<'_>, id: ScenarioId, uses: Uses) -> ScenarioDto {
+        let ahead = Ahead { model: world.model, view: world.view, now: world.now };
         let scenario = world.model.scenario(id);
         let view = &world.view.scenarios[id.index()];
         let details = |direction| ModeDto::of(world, id, direction);
@@ -207,21 +149,31 @@ impl ScenarioDto {
             stuck_reason: stuck_reason(view),
             ready_to_return: view.ready_to_return,
             oscillating: view.oscillating,
-            groups: DirectionsDto {
-                activate: groups(world, id, Direction::Activate),
-                deactivate: groups(world, id, Direction::Deactivate),
-            },
-            attempt: view.attempt.as_ref().map(|a| AttemptDto {
-                id: a.id,
-                direction: text(a.direction.word()),
-                started_at: a.started_at.to_string(),
-                deadline: wall_of(world, a.deadline).to_string(),
-                detail: text(&a.detail),
-            }),
+            next: NextDto::of(ahead.next(id)),
+            earliest_return: view
+                .active
+                .then(|| ahead.earliest(id, Direction::Deactivate))
+                .flatten()
+                .map(|at| at.to_string()),
+            groups: DirectionsDto::of(world, id),
+            gate: GatesDto::of(world, id),
+            guard: GuardsDto::of(world, id),
+            triggers: TriggerNamesDto::of(world, id),
+            attempt: AttemptDto::of(world, id),
             drill: view.drill,
             last_transition: view.last_transition.as_deref().map(|t| TransitionDto::of(t, world)),
             pair: scenario.pair.map(|at| text(&world.model.pairs[at as usize].name)),
+            affected: uses.affected,
+            used_by: uses.by,
         }
+    }
+}
+
+// === impl NextDto ===
+
+impl NextDto {
+    fn of(next: super::ahead::Next) -> NextDto {
+        NextDto { what: next.what, at: next.at.map(|at| at.to_string()), needs: next.needs }
     }
 }
 
@@ -233,34 +185,6 @@ fn stuck_reason(view: &crate::model::state::ScenarioView) -> Option<String> {
     } else {
         None
     }
-}
-
-fn groups(world: &World<'_>, id: ScenarioId, direction: Direction) -> Vec<GroupDto> {
-    let rules = &world.model.scenario(id).directions[direction.index()];
-    let views = &world.view.scenarios[id.index()].groups[direction.index()];
-    rules
-        .when
-        .groups
-        .iter()
-        .zip(views)
-        .map(|(group, view)| GroupDto {
-            name: text(&group.name),
-            value: text(view.value.word()),
-            armed: view.armed,
-            terms: group
-                .terms
-                .iter()
-                .zip(&view.terms)
-                .map(|(term, view)| TermDto {
-                    text: text(&term.text),
-                    negated: term.negated,
-                    value: text(view.value.word()),
-                    since: view.since.to_string(),
-                    hold_ends: view.hold_ends.map(|at| wall_of(world, at).to_string()),
-                })
-                .collect(),
-        })
-        .collect()
 }
 
 // === impl ModeDto ===
@@ -282,73 +206,6 @@ impl ModeDto {
             since,
             reason,
             expires,
-        }
-    }
-}
-
-// === impl TransitionDto ===
-
-impl TransitionDto {
-    /// With how its deliveries go, as far as they are kept, and what caches still hold.
-    fn of(transition: &Transition, world: &World<'_>) -> TransitionDto {
-        let deliveries = world.deliveries;
-        let caches = world.status.caches_of(&transition.scenario, transition.seq);
-        TransitionDto {
-            scenario: text(&transition.scenario),
-            seq: transition.seq,
-            direction: text(transition.direction.word()),
-            evaluated_at: transition.evaluated_at.to_string(),
-            committed_at: transition.committed_at.to_string(),
-            published_at: caches.map(|caches| caches.published_at.to_string()),
-            caches_over_at: caches.and_then(|caches| caches.until).map(|at| at.to_string()),
-            cause: text(transition.cause_text()),
-            group: transition.cause.group().map(text),
-            actor: text(&transition.actor),
-            reason: transition.reason.as_deref().map(text),
-            gate: transition.gate.map(|value| text(value.word())),
-            guard: transition.guard.as_ref().map(|g| GuardDto {
-                attempt: g.attempt,
-                outcome: text(&g.outcome),
-                detail: text(&g.detail),
-            }),
-            drill: transition.drill,
-            triggers: transition
-                .triggers
-                .iter()
-                .map(|t| {
-                    let of = (&*transition.scenario, transition.seq, transition.direction);
-                    let delivery = deliveries.of_commit(of.0, of.1, of.2, &t.name);
-                    TransitionTriggerDto {
-                        name: text(&t.name),
-                        status: text(delivery.map_or(&*t.status, |d| d.status.word())),
-                        attempts: delivery.map_or(0, |d| d.attempts),
-                        last_error: delivery.and_then(|d| d.last_error.as_deref().map(text)),
-                    }
-                })
-                .collect(),
-            groups: transition.groups.iter().map(TransitionGroupDto::of).collect(),
-        }
-    }
-}
-
-// === impl TransitionGroupDto ===
-
-impl TransitionGroupDto {
-    fn of(group: &TransitionGroup) -> TransitionGroupDto {
-        TransitionGroupDto {
-            direction: text(group.direction.word()),
-            name: text(&group.name),
-            value: text(group.value.word()),
-            armed: group.armed,
-            terms: group
-                .terms
-                .iter()
-                .map(|(term, value, since)| TransitionTermDto {
-                    text: text(term),
-                    value: text(value.word()),
-                    since: since.to_string(),
-                })
-                .collect(),
         }
     }
 }

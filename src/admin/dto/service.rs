@@ -1,17 +1,21 @@
 //! Services, members of service groups, and the groups.
 
+mod drain;
+mod probe;
+
 use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::Duration;
 
-use super::persistence::{persistent_clients, persistent_note};
-use super::{AutoScaleDto, NoteDto, TimesDto, admin_word, forced_word, measured, out, remaining, text, up_down};
-use crate::config::units::format_duration;
+use super::vserver::LatencyDto;
+use super::{AutoScaleDto, NoteDto, TimesDto, admin_word, forced_word, measured, out, text, up_down};
 use crate::control::World;
 use crate::model::check::Host;
 use crate::model::event::Outcome;
 use crate::model::id::{GroupId, Kind, ServiceId};
-use crate::model::state::{DrainKind, ServiceState, Slot};
+use crate::model::state::{ServiceState, Slot};
+
+pub use drain::{DrainDto, WaitsForDto};
+pub use probe::ProbeDto;
 
 dto! {
     /// A service, or a member of a service group (named `GROUP/MEMBER`).
@@ -50,6 +54,12 @@ dto! {
         pub vservers: Vec<String>,
         /// Bound monitors and how they stand.
         pub monitors: Vec<MonitorDto>,
+        /// What they heard last, in short.
+        pub probes: Vec<ProbeDto>,
+        /// Requests (HTTP) or connections (L4) per second, over the last 14 s.
+        pub rate: u64,
+        /// How long they took; null before the first.
+        pub latency: Option<LatencyDto>,
         /// Who disabled it: itself, or else its group or its server.
         pub disabled_by: Option<NoteDto>,
         /// What was disabled, where it was not the service itself: `server app1`, `service_group web`.
@@ -78,24 +88,6 @@ dto! {
         pub bytes_out_total: u64,
         /// Times of its requests (HTTP) or connections (L4), by part.
         pub times: Vec<TimesDto>,
-    }
-
-    /// A drain: the way from UP or DOWN to OUT OF SERVICE.
-    pub struct DrainDto {
-        /// `timed`, `graceful`, `both` (whichever ends first), `monitor` (until the monitor's answer changes).
-        pub kind: String,
-        /// Time left, in whole seconds; null where no time limit is set.
-        pub remaining: Option<String>,
-        /// When it ends at the latest.
-        pub deadline: Option<String>,
-        /// When it began.
-        pub started_at: String,
-        /// Clients that persistence tables still lead here. Of cookies nobody knows how many there are.
-        pub persistent_clients: u64,
-        /// When the last of them ends, if none comes back.
-        pub persistent_left: Option<String>,
-        /// What cookies do to this drain: how long they last, or that they never end by themselves.
-        pub persistent_note: Option<String>,
     }
 
     /// A monitor bound to a service.
@@ -245,6 +237,9 @@ impl ServiceDto {
             max_client: service.settings.max_client,
             vservers,
             monitors: (0..service.monitors.len()).map(|at| MonitorDto::of(world, id, at)).collect(),
+            probes: ProbeDto::all(world, id),
+            rate: live.map_or(0, |l| l.rates.requests_per_second(now, l.requests_total.load(Relaxed))),
+            latency: live.and_then(|l| LatencyDto::of(&l.measured)),
             disabled_by,
             disabled_with,
             forced_by: NoteDto::find(world, Kind::Service, &service.name, Slot::Force),
@@ -260,35 +255,6 @@ impl ServiceDto {
             bytes_out_total: total(|l| l.bytes_out_total.load(Relaxed)),
             times: live.map(|l| TimesDto::all(&l.measured)).unwrap_or_default(),
         }
-    }
-}
-
-// === impl DrainDto ===
-
-impl DrainDto {
-    /// The drain of a service; `None` where it does not drain.
-    pub fn of(world: &World<'_>, id: ServiceId) -> Option<DrainDto> {
-        let drain = world.view.services[id.index()].drain.as_ref()?;
-        let (clients, left) = persistent_clients(world, id);
-        Some(DrainDto {
-            persistent_clients: clients,
-            persistent_left: (clients > 0).then(|| format_duration(Duration::from_secs(left.as_secs()))),
-            persistent_note: persistent_note(world, id),
-            kind: text(drain_word(drain.kind)),
-            remaining: drain.deadline.map(|at| remaining(world.now.wall, at)),
-            deadline: drain.deadline.map(|at| at.to_string()),
-            started_at: drain.started_at.to_string(),
-        })
-    }
-}
-
-/// REST's word for the kind of a drain.
-pub(crate) fn drain_word(kind: DrainKind) -> &'static str {
-    match kind {
-        DrainKind::Timed => "timed",
-        DrainKind::Graceful => "graceful",
-        DrainKind::TimedGraceful => "both",
-        DrainKind::Monitor => "monitor",
     }
 }
 

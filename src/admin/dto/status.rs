@@ -1,6 +1,7 @@
 //! The appliance as a whole: what is wrong, what people did, what is leaving.
 
 pub(super) mod problems;
+pub(super) mod verdict;
 
 use super::peer::peer_listen;
 use super::{AlertDto, DrainDto, DrillDto, NoteDto, PeerLineDto, text};
@@ -8,6 +9,7 @@ use crate::control::{JournalEntry, World};
 use crate::model::balancing::shares_text;
 use crate::model::id::{Kind, ServiceId};
 use crate::model::state::{Override, OverrideKey, OverrideValue, ServiceState};
+pub use verdict::{NextMoveDto, VerdictDto};
 
 dto! {
     /// The appliance.
@@ -25,6 +27,8 @@ dto! {
         pub stopping: bool,
         /// Grows with every published change.
         pub generation: u64,
+        /// Where traffic goes and who has the next move.
+        pub verdict: VerdictDto,
         pub config: ConfigDto,
         /// Everything that people set: disables, forces, modes, switches.
         pub overrides: Vec<OverrideDto>,
@@ -39,6 +43,10 @@ dto! {
         pub clock: ClockDto,
         /// Other boxes.
         pub peers: Vec<PeerLineDto>,
+        /// Faults can be injected. This build injects none.
+        pub lab: bool,
+        /// Faults that are injected.
+        pub faults: Vec<String>,
         /// Where peers can ask this box; null: nowhere.
         pub peer_listen: Option<String>,
         /// Why what is published may not survive a power loss; null where it does.
@@ -53,6 +61,8 @@ dto! {
         pub now: String,
         /// What the kernel says of it; null where nobody can tell.
         pub synced: Option<bool>,
+        /// Against true time, in seconds; null: nobody has told.
+        pub offset: Option<f64>,
     }
 
     /// Running and saved configuration.
@@ -137,7 +147,9 @@ dto! {
 
 impl StatusDto {
     pub fn of(world: &World<'_>) -> StatusDto {
+        let problems = ProblemDto::all(world);
         StatusDto {
+            verdict: VerdictDto::of(world, &problems),
             name: text(&world.model.appliance.name),
             site: world.model.appliance.site.as_deref().map(text),
             version: env!("CARGO_PKG_VERSION").into(),
@@ -152,11 +164,13 @@ impl StatusDto {
             draining: ids(world.view.services.len(), ServiceId::from_index)
                 .filter_map(|id| DrainingDto::of(world, id))
                 .collect(),
-            problems: ProblemDto::all(world),
+            problems,
             alerts: world.alerts.raised.values().map(|alert| AlertDto::of(alert, world.deliveries)).collect(),
             peers: PeerLineDto::all(world),
+            lab: false,
+            faults: Vec::new(),
             peer_listen: peer_listen(world),
-            clock: ClockDto { now: world.now.wall.to_string(), synced: world.status.clock_synced },
+            clock: ClockDto { now: world.now.wall.to_string(), synced: world.status.clock_synced, offset: None },
             not_durable: world.status.not_durable.clone(),
             late_samples_total: world.status.late_samples_total,
             journal_entries: world.status.journal_entries,

@@ -148,8 +148,8 @@ impl QueryDto {
             passed: counts.passed,
             refused: counts.refused,
             undecided: counts.undecided,
-            last_at: counts.last.as_ref().map(|(at, _)| at.to_string()),
-            last: counts.last.as_ref().map(|(_, said)| text(said)),
+            last_at: counts.last.as_ref().map(|last| last.at.to_string()),
+            last: counts.last.as_ref().map(|last| text(&last.said)),
         }
     }
 }

@@ -1,9 +1,11 @@
 //! Virtual servers.
 
+mod now;
+
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::{NoteDto, TimesDto, admin_word, text};
+use super::{FlowDto, NoteDto, TimesDto, admin_word, text};
 use crate::config::units::format_duration;
 use crate::control::World;
 use crate::model::id::{Kind, VserverId};
@@ -13,6 +15,8 @@ use crate::model::rule::{Action, Route, Rule};
 use crate::model::state::{NewClients, ServiceState, Slot};
 use crate::model::vserver::Role;
 use crate::snapshot::live::Listening;
+
+pub use now::{LatencyDto, SpilloverDto};
 
 dto! {
     /// A virtual server.
@@ -60,6 +64,8 @@ dto! {
         /// HEALTH: percent of weights UP; CONNECTION, DYNAMICCONNECTION: connections, or requests in flight (HTTP);
         /// BANDWIDTH: bit/s.
         pub spillover_threshold: Option<u64>,
+        /// What spillover compares now; null without one.
+        pub spillover: Option<SpilloverDto>,
         /// `ACCEPT`, `DROP` or `REDIRECT`: where no backup can take what spills.
         pub backup_action: Option<String>,
         /// Where clients are sent that nobody can serve.
@@ -92,6 +98,16 @@ dto! {
         pub disabled_by: Option<NoteDto>,
         /// Open client connections.
         pub connections: u32,
+        /// Requests (HTTP) or connections (L4) per second, over the last 14 s.
+        pub rate: u64,
+        /// How long they took; null before the first.
+        pub latency: Option<LatencyDto>,
+        /// Answers 5xx and clients refused because nothing was usable.
+        pub errors: FlowDto,
+        /// Who waits in the surge queue.
+        pub surge: u32,
+        /// Entries in its persistence table, or its group's.
+        pub persistence_entries: u64,
         /// Since start.
         pub requests_total: u64,
         /// New clients that went to the backup although it is UP, since start.
@@ -136,6 +152,10 @@ dto! {
         pub why_not: Option<String>,
         /// Requests (HTTP) or connections (L4) of this vserver given to it, since start.
         pub requests_total: u64,
+        /// The same per second, over the last 14 s.
+        pub new_clients: u64,
+        /// Percent of what the vserver gave its members in that time; null while it gave nothing.
+        pub share: Option<u8>,
         /// Times of what this vserver gave it, by part.
         pub times: Vec<TimesDto>,
     }
@@ -198,6 +218,7 @@ impl VserverDto {
             chain: world.model.backup_chain(id).map(name_of).collect(),
             spillover_method: vserver.spillover.as_ref().map(|s| text(spillover_word(&s.method))),
             spillover_threshold: vserver.spillover.as_ref().and_then(|s| threshold(world, id, &s.method)),
+            spillover: SpilloverDto::of(world, id),
             backup_action: vserver.spillover.as_ref().map(|s| text(action_word(s.backup_action))),
             redirect_url: vserver.redirect_url.as_deref().map(text),
             lb_group: vserver.lb_group.map(|group| text(&world.model.lb_groups[group.index()].name)),
@@ -210,9 +231,14 @@ impl VserverDto {
             limited_total: live.map_or(0, |l| l.limited_total.load(Relaxed)),
             split: shares(world, id),
             split_by: NoteDto::find(world, Kind::Vserver, &vserver.name, Slot::Split),
-            members: (0..vserver.members.len()).map(|at| VserverMemberDto::of(world, id, at)).collect(),
+            members: VserverMemberDto::all(world, id),
             disabled_by,
             connections: live.map_or(0, |l| l.connections.load(Relaxed)),
+            rate: live.map_or(0, |l| l.rates.requests_per_second(world.now.tick, l.requests_total.load(Relaxed))),
+            latency: live.and_then(|l| LatencyDto::of(&l.measured)),
+            errors: live.map_or(FlowDto { total: 0, rate: 0 }, |l| now::errors(l, world.now.tick)),
+            surge: live.map_or(0, |l| l.surge.depth()),
+            persistence_entries: world.snapshot.vservers.get(id.index()).map_or(0, |e| e.sessions.len() as u64),
             requests_total: live.map_or(0, |l| l.requests_total.load(Relaxed)),
             spilled_total: live.map_or(0, |l| l.spilled_total.load(Relaxed)),
             backup_hits_total: live.map_or(0, |l| l.backup_hits_total.load(Relaxed)),
@@ -274,7 +300,30 @@ fn persistence_word(kind: Option<&PersistenceKind>) -> &'static str {
 // === impl VserverMemberDto ===
 
 impl VserverMemberDto {
-    fn of(world: &World<'_>, vserver: VserverId, at: usize) -> VserverMemberDto {
+    /// Those of a vserver, in its order. What holds for all of them is looked up once.
+    fn all(world: &World<'_>, vserver: VserverId) -> Vec<VserverMemberDto> {
+        // A snapshot of another model says nothing of these positions.
+        let same = Arc::ptr_eq(&world.snapshot.model, world.model);
+        let left_out = if same { world.snapshot.left_out(vserver, world.now.tick) } else { Vec::new() };
+        let given = match world.snapshot.vservers.get(vserver.index()) {
+            Some(entry) if same => now::given(&entry.members, world.now.tick),
+            _ => Vec::new(),
+        };
+        let all = given.iter().sum();
+        let of = |at: usize| {
+            let own = given.get(at).copied().unwrap_or(0);
+            VserverMemberDto::of(world, vserver, at, same.then_some(&left_out[..]), (own, all))
+        };
+        (0..world.model.vserver(vserver).members.len()).map(of).collect()
+    }
+
+    fn of(
+        world: &World<'_>,
+        vserver: VserverId,
+        at: usize,
+        left_out: Option<&[u32]>,
+        (given, all): (u64, u64),
+    ) -> VserverMemberDto {
         let member = &world.model.vserver(vserver).members[at];
         let counted = world.snapshot.vservers.get(vserver.index()).and_then(|entry| entry.members.get(at));
         let view = &world.view.services[member.service.index()];
@@ -287,13 +336,9 @@ impl VserverMemberDto {
             ServiceState::Trofs => Some("draining: persistent clients only"),
             ServiceState::TrofsDown => Some("draining, and its monitors say down"),
         };
-        // A snapshot of another model says nothing of these positions.
-        let same = std::sync::Arc::ptr_eq(&world.snapshot.model, world.model) && view.state == ServiceState::Up;
-        let held_back = same.then(|| {
-            let left_out = world.snapshot.left_out(vserver, world.now.tick);
-            world.snapshot.standing(vserver, at as u32, &left_out, world.now.tick)
-        });
-        let held_back = held_back.flatten().map(|why| why.to_string());
+        let up = left_out.filter(|_| view.state == ServiceState::Up);
+        let held_back = up.and_then(|out| world.snapshot.standing(vserver, at as u32, out, world.now.tick));
+        let held_back = held_back.map(|why| why.to_string());
         VserverMemberDto {
             service: text(&world.model.service(member.service).name),
             weight: member.weight,
@@ -302,6 +347,8 @@ impl VserverMemberDto {
             eligible: view.state == ServiceState::Up && held_back.is_none(),
             why_not: why_not.map(text).or(held_back),
             requests_total: counted.map_or(0, |c| c.requests_total.load(Relaxed)),
+            new_clients: given,
+            share: now::share(given, all),
             times: counted.map(|c| TimesDto::all(&c.measured)).unwrap_or_default(),
         }
     }

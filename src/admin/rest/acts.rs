@@ -15,6 +15,7 @@ use super::super::body::{self, ACT_MAX, Field, FieldKind, Fields, Params, field}
 use super::super::dto::{self, CheckDto, ScenarioDto, ServerDto, ServiceDto, ServiceGroupDto, SwitchDto, VserverDto};
 use super::super::problem::{Problem, spoken};
 use super::super::route::{Reads, Route, Segments};
+use super::careful::{self, CONFIRM, Care, DRY_RUN, IF_SEQ};
 use crate::control::{Command, Refusal};
 use crate::model::id::{Kind, ObjectRef};
 use crate::model::scenario::Mode;
@@ -23,8 +24,8 @@ const REASON: Field = field("reason", FieldKind::Text, "Why; kept with the act."
 const EXPIRES: Field = field("expires", FieldKind::Expiry, "When it ends by itself: a duration or a time.");
 
 /// Nothing is left that could expire.
-const ENABLE: &[Field] = &[REASON];
-const NOTE: &[Field] = &[REASON, EXPIRES];
+const ENABLE: &[Field] = &[REASON, IF_SEQ, CONFIRM];
+const NOTE: &[Field] = &[REASON, EXPIRES, IF_SEQ, CONFIRM];
 const DISABLE: &[Field] = &[
     field("delay", FieldKind::Duration, "How long to drain; absent or 0: out of service at once."),
     field("graceful", FieldKind::Flag, "Out of service as soon as nobody is on it; with a delay, at the latest then."),
@@ -36,18 +37,26 @@ const DISABLE: &[Field] = &[
     ),
     REASON,
     EXPIRES,
+    IF_SEQ,
+    CONFIRM,
 ];
 const MODES: &[Field] = &[
     field("activate", FieldKind::Word(&MODE_WORDS), "The mode of the direction activate."),
     field("deactivate", FieldKind::Word(&MODE_WORDS), "The mode of the direction deactivate."),
     field("override", FieldKind::Flag, "Do not run the guard of a forced transition; recorded."),
-    field("if_seq", FieldKind::Integer, "Refuse with 409 where the scenario's seq is another by now."),
+    IF_SEQ,
     REASON,
     EXPIRES,
+    CONFIRM,
 ];
-const SWITCH: &[Field] = &[field("value", FieldKind::Flag, "Needed: true or false."), REASON, EXPIRES];
-const FORCE: &[Field] =
-    &[field("state", FieldKind::Word(&FORCE_WORDS), "Needed: up or down; none ends a force."), REASON, EXPIRES];
+const SWITCH: &[Field] = &[field("value", FieldKind::Flag, "Needed: true or false."), REASON, EXPIRES, IF_SEQ, CONFIRM];
+const FORCE: &[Field] = &[
+    field("state", FieldKind::Word(&FORCE_WORDS), "Needed: up or down; none ends a force."),
+    REASON,
+    EXPIRES,
+    IF_SEQ,
+    CONFIRM,
+];
 
 const MODE_WORDS: [&str; 3] = ["auto", "on", "off"];
 const FORCE_WORDS: [&str; 3] = ["up", "down", "none"];
@@ -60,8 +69,9 @@ const SPLIT: &[Field] = &[
     ),
     REASON,
     EXPIRES,
+    IF_SEQ,
+    CONFIRM,
 ];
-const DRY_RUN: &[Field] = &[field("dry_run", FieldKind::Flag, "Answer what would change, and do nothing.")];
 
 /// Longest wait for a drain.
 const WAIT_MAX: Duration = Duration::from_secs(3_600);
@@ -78,11 +88,13 @@ pub(crate) fn routes() -> Vec<Route> {
     routes.extend(switchable::<CheckDto>("checks/{name}", Kind::Check, NOTE));
     routes.push(
         Route::put("/api/v1/scenarios/{name}/modes", Access::Operate, "Set one or both modes at once", modes)
+            .query(DRY_RUN)
             .reads(Reads::Fields(MODES))
             .answers_changed::<ScenarioDto>(),
     );
     routes.push(
         Route::put("/api/v1/switches/{name}", Access::Operate, "Flip a switch", switch)
+            .query(DRY_RUN)
             .reads(Reads::Fields(SWITCH))
             .answers_changed::<SwitchDto>(),
     );
@@ -104,7 +116,12 @@ pub(crate) fn routes() -> Vec<Route> {
 /// `disable` and `enable` of a kind.
 fn switchable<D: dto::Schema>(path: &str, kind: Kind, disable: &'static [Field]) -> [Route; 2] {
     let noun = spoken(kind.word());
-    let disabling = move |State(app): State<App>, caller: Caller, names: Segments, headers: HeaderMap, body: Body| async move {
+    let disabling = move |State(app): State<App>,
+                          caller: Caller,
+                          names: Segments,
+                          params: Params,
+                          headers: HeaderMap,
+                          body: Body| async move {
         let fields = Fields::parse(&headers, &body::read(body, ACT_MAX).await?, disable)?;
         let delay = fields.duration("delay")?;
         let wait = fields.wait(delay.map_or(WAIT, |d| d + Duration::from_secs(5)))?;
@@ -118,12 +135,17 @@ fn switchable<D: dto::Schema>(path: &str, kind: Kind, disable: &'static [Field])
             note: fields.note()?,
             wait,
         };
-        act(&app, caller, object(kind, &names), command).await
+        act(&app, caller, object(kind, &names), Care::read(&params, &headers, &fields)?.of(command)).await
     };
-    let enabling = move |State(app): State<App>, caller: Caller, names: Segments, headers: HeaderMap, body: Body| async move {
+    let enabling = move |State(app): State<App>,
+                         caller: Caller,
+                         names: Segments,
+                         params: Params,
+                         headers: HeaderMap,
+                         body: Body| async move {
         let fields = Fields::parse(&headers, &body::read(body, ACT_MAX).await?, ENABLE)?;
         let command = Command::Enable { object: object(kind, &names), note: fields.note()? };
-        act(&app, caller, object(kind, &names), command).await
+        act(&app, caller, object(kind, &names), Care::read(&params, &headers, &fields)?.of(command)).await
     };
     let how = match kind {
         Kind::Vserver => "Take out of service",
@@ -132,9 +154,11 @@ fn switchable<D: dto::Schema>(path: &str, kind: Kind, disable: &'static [Field])
     };
     [
         Route::post(format!("/api/v1/{path}/disable"), Access::Operate, &format!("{how}: {noun}"), disabling)
+            .query(DRY_RUN)
             .reads(Reads::Fields(disable))
             .answers_changed::<D>(),
         Route::post(format!("/api/v1/{path}/enable"), Access::Operate, &format!("Bring back: {noun}"), enabling)
+            .query(DRY_RUN)
             .reads(Reads::Fields(ENABLE))
             .answers_changed::<D>(),
     ]
@@ -149,6 +173,7 @@ async fn modes(
     State(app): State<App>,
     caller: Caller,
     names: Segments,
+    params: Params,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Json<Value>, Problem> {
@@ -166,20 +191,28 @@ async fn modes(
         if_seq: fields.integer("if_seq")?,
         note: fields.note()?,
     };
-    act(&app, caller, ObjectRef::new(Kind::Scenario, names.first()), command).await
+    act(
+        &app,
+        caller,
+        ObjectRef::new(Kind::Scenario, names.first()),
+        Care::read(&params, &headers, &fields)?.of(command),
+    )
+    .await
 }
 
 async fn switch(
     State(app): State<App>,
     caller: Caller,
     names: Segments,
+    params: Params,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Json<Value>, Problem> {
     let fields = Fields::parse(&headers, &body::read(body, ACT_MAX).await?, SWITCH)?;
     let value = fields.flag("value")?.ok_or_else(|| Problem::bad_request("`value` is missing: true or false"))?;
     let command = Command::SetSwitch { switch: names.first().into(), value, note: fields.note()? };
-    act(&app, caller, ObjectRef::new(Kind::Switch, names.first()), command).await
+    act(&app, caller, ObjectRef::new(Kind::Switch, names.first()), Care::read(&params, &headers, &fields)?.of(command))
+        .await
 }
 
 async fn split(
@@ -193,12 +226,17 @@ async fn split(
     let fields = Fields::parse(&headers, &body::read(body, ACT_MAX).await?, SPLIT)?;
     let shares = fields.shares("split")?;
     let command = Command::SetSplit { vserver: names.first().into(), shares, note: fields.note()? };
-    let command = if params.flag("dry_run")? { Command::DryRun(Box::new(command)) } else { command };
-    act(&app, caller, ObjectRef::new(Kind::Vserver, names.first()), command).await
+    act(&app, caller, ObjectRef::new(Kind::Vserver, names.first()), Care::read(&params, &headers, &fields)?.of(command))
+        .await
 }
 
 fn force(path: &str, kind: Kind, summary: &str) -> Route {
-    let forcing = move |State(app): State<App>, caller: Caller, names: Segments, headers: HeaderMap, body: Body| async move {
+    let forcing = move |State(app): State<App>,
+                        caller: Caller,
+                        names: Segments,
+                        params: Params,
+                        headers: HeaderMap,
+                        body: Body| async move {
         let fields = Fields::parse(&headers, &body::read(body, ACT_MAX).await?, FORCE)?;
         let up = match fields.word("state", &FORCE_WORDS)? {
             Some("up") => Some(true),
@@ -207,9 +245,11 @@ fn force(path: &str, kind: Kind, summary: &str) -> Route {
             None => return Err(Problem::bad_request("`state` is missing: up, down or none")),
         };
         let command = Command::Force { object: object(kind, &names), up, note: fields.note()? };
-        act(&app, caller, object(kind, &names), command).await
+        act(&app, caller, object(kind, &names), Care::read(&params, &headers, &fields)?.of(command)).await
     };
-    Route::put(format!("/api/v1/{path}/{{name}}/force"), Access::Operate, summary, forcing).reads(Reads::Fields(FORCE))
+    Route::put(format!("/api/v1/{path}/{{name}}/force"), Access::Operate, summary, forcing)
+        .query(DRY_RUN)
+        .reads(Reads::Fields(FORCE))
 }
 
 /// Carries a command out and answers the object as it stands afterwards.
@@ -221,6 +261,10 @@ pub(super) async fn act(
 ) -> Result<Json<Value>, Problem> {
     let wait = match &command {
         Command::Disable { wait, .. } => wait.unwrap_or_default(),
+        Command::Careful { command, .. } => match &**command {
+            Command::Disable { wait, .. } => wait.unwrap_or_default(),
+            _ => Duration::ZERO,
+        },
         _ => Duration::ZERO,
     };
     let dry_run = matches!(command, Command::DryRun(_));
@@ -234,7 +278,7 @@ pub(super) async fn act(
     if let Some(members) = answer.as_object_mut() {
         members.insert("generation".into(), done.generation.into());
         if dry_run {
-            members.insert("dry_run".into(), true.into());
+            careful::show(members, done.preview.as_deref());
             members.insert("changes".into(), done.changes.into());
         }
         if !done.warnings.is_empty() {

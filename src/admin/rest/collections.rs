@@ -18,7 +18,7 @@ use super::super::route::{Route, Segments};
 use crate::control::World;
 use crate::model::Model;
 use crate::model::id::{
-    CertificateId, CheckId, DatacenterId, GroupId, MonitorId, QueryId, ScenarioId, SwitchId, TriggerId, VserverId,
+    CertificateId, CheckId, DatacenterId, GroupId, MonitorId, QueryId, SwitchId, TriggerId, VserverId,
 };
 
 const PAGE: &[Field] = &[
@@ -101,7 +101,7 @@ pub(crate) fn routes() -> Vec<Route> {
         path: "scenarios",
         noun: "scenario",
         names: names!(scenarios),
-        show: |world, range| range.map(|at| ScenarioDto::of(world, ScenarioId::from_index(at))).collect(),
+        show: |world, range| ScenarioDto::many(world, range),
     }));
     routes.extend(collection(Collection {
         path: "datacenters",

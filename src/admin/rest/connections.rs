@@ -17,9 +17,12 @@ use super::super::body::{Field, FieldKind, Params, field};
 use super::super::dto::{ConnectionDto, Items};
 use super::super::problem::Problem;
 use super::super::route::{Route, Segments};
+use super::careful::{self, DRY_RUN};
+use crate::control::preview::Preview;
 use crate::model::Model;
 use crate::model::ending::Reason;
 use crate::model::id::ServiceId;
+use crate::model::time::Wall;
 use crate::snapshot::Snapshot;
 
 const QUERY: &[Field] = &[
@@ -63,16 +66,23 @@ pub(crate) fn routes() -> Vec<Route> {
         }),
     ];
     for (path, noun, find) in kinds {
-        let kick = move |State(app): State<App>, caller: Caller, names: Segments| async move {
+        let kick = move |State(app): State<App>, caller: Caller, names: Segments, params: Params| async move {
             let snapshot = app.handle().snapshot();
             let Some(services) = find(&snapshot.model, &names) else {
                 return Err(Problem::unknown_object(noun, &names.0.join("/"), []));
             };
+            if params.flag("dry_run")? {
+                let now = app.read(|world| world.now.wall).await?;
+                return Ok(Json(would_kick(&snapshot, &services, now)));
+            }
             Ok::<_, Problem>(Json(kick(&snapshot, &caller, &services)))
         };
         let summary = format!("End everything under way with a reset: {noun}");
-        routes
-            .push(Route::post(format!("/api/v1/{path}/kick"), Access::Operate, &summary, kick).answers::<KickedDto>());
+        routes.push(
+            Route::post(format!("/api/v1/{path}/kick"), Access::Operate, &summary, kick)
+                .query(DRY_RUN)
+                .answers::<KickedDto>(),
+        );
     }
     routes
 }
@@ -111,6 +121,19 @@ async fn end(State(app): State<App>, caller: Caller, names: Segments) -> Result<
     tracing::info!(actor = &*caller.actor, connection = connection.id, client = %connection.client(),
         vserver = &*connection.vserver, "kicked");
     Ok(Json(json!(KickedDto { kicked: 1 })))
+}
+
+/// What a kick would end. It asks for a reason and a look; nothing of it is configured or saved.
+fn would_kick(snapshot: &Snapshot, services: &[ServiceId], now: Wall) -> Value {
+    let active = |id: &ServiceId| snapshot.services[id.index()].live.active.load(std::sync::atomic::Ordering::SeqCst);
+    let connections: u32 = services.iter().map(active).sum();
+    let preview = Preview { connections, confirm: 2, computed_at: now, ..Preview::default() };
+    let mut members = serde_json::Map::new();
+    careful::show(&mut members, Some(&preview));
+    members.insert("kicked".into(), 0.into());
+    let warning = format!("Ends {connections} requests now; their clients see a reset.");
+    members.insert("warnings".into(), json!([warning]));
+    members.into()
 }
 
 fn kick(snapshot: &Snapshot, caller: &Caller, services: &[ServiceId]) -> Value {

@@ -15,6 +15,7 @@ use super::super::dto::{DrillDto, Items};
 use super::super::problem::Problem;
 use super::super::route::{Reads, Route, Segments};
 use super::acts::unknown_with_hint;
+use super::careful::{self, CONFIRM, Care, DRY_RUN, IF_SEQ};
 use crate::control::command::{Done, Expiry, Note};
 use crate::control::{Command, Refusal};
 
@@ -29,8 +30,9 @@ const START: &[Field] = &[
     field("notify", FieldKind::Texts, "Triggers that are told in place of the scenario's own; default: none."),
     field("stop_on", FieldKind::Texts, "Conditions of [drills.stop_on] that end it early; default: none."),
     field("override", FieldKind::Flag, "Do not run the guard of the activation; recorded."),
+    IF_SEQ,
+    CONFIRM,
 ];
-const DRY_RUN: &[Field] = &[field("dry_run", FieldKind::Flag, "Answer what would change, and do nothing.")];
 const STOP: &[Field] = &[
     field("reason", FieldKind::Text, "Why; kept with the report."),
     field("override", FieldKind::Flag, "Do not run the guard of the return; recorded."),
@@ -97,7 +99,7 @@ async fn start(
         note: Note { expires: lasts.map(Expiry::After), ..fields.note()? },
     };
     let dry_run = params.flag("dry_run")?;
-    let command = if dry_run { Command::DryRun(Box::new(command)) } else { command };
+    let command = Care::read(&params, &headers, &fields)?.of(command);
     match app.command(caller, command, Duration::ZERO).await {
         Ok(done) => answer(&app, done, dry_run).await,
         Err(Refusal::Unknown(unknown)) => Err(unknown_with_hint(&app, unknown).await),
@@ -133,7 +135,7 @@ async fn answer(app: &App, done: Done, dry_run: bool) -> Result<Json<Value>, Pro
     };
     members.insert("generation".into(), done.generation.into());
     if dry_run {
-        members.insert("dry_run".into(), true.into());
+        careful::show(&mut members, done.preview.as_deref());
         members.insert("changes".into(), done.changes.into());
     }
     if !done.warnings.is_empty() {

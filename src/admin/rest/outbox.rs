@@ -16,6 +16,7 @@ use super::super::dto::{DeliveryDto, Items, ScenarioDto};
 use super::super::problem::Problem;
 use super::super::route::{Reads, Route, Segments};
 use super::acts::act;
+use super::careful::{CONFIRM, Care, DRY_RUN, IF_SEQ};
 use crate::control::Command;
 use crate::model::delivery::Delivery;
 use crate::model::id::{Kind, ObjectRef};
@@ -32,6 +33,8 @@ const GUARD: &[Field] = &[
     field("decision", FieldKind::Word(&DECISIONS), "Needed: approve or refuse."),
     field("attempt", FieldKind::Integer, "The attempt that was looked at: another one is not decided (409)."),
     field("reason", FieldKind::Text, "Why; kept with the act."),
+    IF_SEQ,
+    CONFIRM,
 ];
 
 /// Shown where no limit is asked for.
@@ -54,6 +57,7 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::post("/api/v1/triggers/{name}/test", Access::Operate, "Send a delivery that is marked as a test", test)
             .answers::<DeliveryDto>(),
         Route::post("/api/v1/scenarios/{name}/guard", Access::Operate, "Approve or refuse a guard that runs", guard)
+            .query(DRY_RUN)
             .reads(Reads::Fields(GUARD))
             .answers_changed::<ScenarioDto>(),
     ]
@@ -127,6 +131,7 @@ async fn guard(
     State(app): State<App>,
     caller: Caller,
     names: Segments,
+    params: Params,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Json<Value>, Problem> {
@@ -139,5 +144,11 @@ async fn guard(
         attempt: fields.integer("attempt")?,
         note: fields.note()?,
     };
-    act(&app, caller, ObjectRef::new(Kind::Scenario, names.first()), command).await
+    act(
+        &app,
+        caller,
+        ObjectRef::new(Kind::Scenario, names.first()),
+        Care::read(&params, &headers, &fields)?.of(command),
+    )
+    .await
 }

@@ -18,8 +18,8 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 
-use super::{Answer, Core, DISK_PATIENCE, Output, Step, foresight};
-use crate::control::apply::{Against, Prepared, foreseen, prepare};
+use super::{Answer, Core, DISK_PATIENCE, Output, Step};
+use crate::control::apply::{Against, Prepared, prepare};
 use crate::control::command::{Command, Done, Expiry, Note, Refusal};
 use crate::control::journal::saved::{decode_command, encode_command};
 use crate::control::store::{Batch, Intent};
@@ -120,10 +120,15 @@ impl Core {
             return;
         }
         if let Command::DryRun(command) = command {
-            let foreseen = self.foresee_act(now, &actor, &with_fixed_expiry(now, *command));
-            self.answer(reply, foreseen, None);
-            return;
+            return self.rehearse(now, &actor, &with_fixed_expiry(now, *command), reply);
         }
+        if let Err(refusal) = self.check_care(now, &actor, &command) {
+            return self.answer(reply, Err(refusal), None);
+        }
+        let command = match command {
+            Command::Careful { command, .. } => *command,
+            command => command,
+        };
         let command = with_fixed_expiry(now, command);
         match self.judge(now, &actor, &command) {
             Err(refusal) => self.answer(reply, Err(refusal), None),
@@ -210,19 +215,7 @@ impl Core {
         }
     }
 
-    fn foresee_act(&mut self, now: Now, actor: &Name, command: &Command) -> Result<Done, Refusal> {
-        let prepared = self.judge(now, actor, command)?;
-        let world = Against { now, model: self.engine.model(), view: self.engine.view(), active: &|_| 0 };
-        let mut changes = foreseen(world, &prepared.intent);
-        if matches!(prepared.intent, AdminIntent::StartDrill { .. }) {
-            let shown = (&self.zones, self.names.known(), &*self.cell.load_full());
-            let act = (&prepared.act, &prepared.intent);
-            changes.extend(foresight::foresee_act(&self.engine, now, act, shown));
-        }
-        Ok(Done { warnings: prepared.warnings, changes, ..Done::default() })
-    }
-
-    fn judge(&mut self, now: Now, actor: &Name, command: &Command) -> Result<Prepared, Refusal> {
+    pub(super) fn judge(&mut self, now: Now, actor: &Name, command: &Command) -> Result<Prepared, Refusal> {
         let counters = self.counters();
         let model = Arc::clone(self.engine.model());
         let active = |service: ServiceId| counters.get(service.index()).copied().unwrap_or(0);
@@ -249,7 +242,7 @@ impl Core {
         Ok(prepared)
     }
 
-    fn counters(&self) -> Vec<u32> {
+    pub(super) fn counters(&self) -> Vec<u32> {
         let snapshot = self.cell.load();
         snapshot.services.iter().map(|s| s.live.active.load(Ordering::SeqCst)).collect()
     }
@@ -366,6 +359,7 @@ fn with_fixed_expiry(now: Now, mut command: Command) -> Command {
         | Command::StartDrill { note, .. }
         | Command::StopDrill { note, .. } => note,
         Command::DryRun(_)
+        | Command::Careful { .. }
         | Command::ApplyConfig { .. }
         | Command::Reload
         | Command::Save

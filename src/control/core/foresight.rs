@@ -1,12 +1,12 @@
 //! What a configuration would do if it were applied now: the transitions of its first evaluation and the DNS answers
-//! that would change; and the same of an act. A copy of the engine takes it; nothing that runs is touched.
+//! that would change. A copy of the engine takes it; nothing that runs is touched. Of an act: [`rehearsal`](super::rehearsal).
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::machine::{Effect, Engine, Input};
 use crate::model::Model;
-use crate::model::event::{Act, AdminIntent, Record};
+use crate::model::event::Record;
 use crate::model::lookup::KnownNames;
 use crate::model::time::Now;
 use crate::model::zone::OnEmpty;
@@ -25,16 +25,6 @@ pub(super) fn foresee(
     running: &Snapshot,
 ) -> Vec<String> {
     told(engine, now, Input::Adopt(Arc::clone(model)), (zones, names, running))
-}
-
-/// The same for an act of a person.
-pub(super) fn foresee_act(
-    engine: &Engine,
-    now: Now,
-    (act, intent): (&Act, &AdminIntent),
-    shown: (&Arc<ZoneIndex>, &KnownNames, &Snapshot),
-) -> Vec<String> {
-    told(engine, now, Input::Admin { act: act.clone(), intent: intent.clone() }, shown)
 }
 
 fn told(

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use super::{Core, Output, Step};
 use crate::control::apply::Prepared;
 use crate::control::courier::{Asking, Errand, Returned};
+use crate::model::delivery::LastTry;
 use crate::model::event::{AdminIntent, GuardResult, GuardVerdict};
 use crate::model::id::{Name, ScenarioId};
 use crate::model::scenario::{Direction, GuardStep};
@@ -92,7 +93,7 @@ impl Core {
                 self.outbox.finished(now, id, result, &model);
                 self.tell_deliveries(now);
             }
-            Returned::Tried { query, verdict, detail } => {
+            Returned::Tried { query, verdict, detail, took } => {
                 // One that the configuration no longer has would stay for ever.
                 if self.engine.model().query_id(&query).is_some() {
                     let counts = self.queries.entry(query).or_default();
@@ -101,7 +102,7 @@ impl Core {
                         GuardVerdict::Refuse => counts.refused += 1,
                         GuardVerdict::CannotTell => counts.undecided += 1,
                     }
-                    counts.last = Some((now.wall, detail));
+                    counts.last = Some(LastTry { at: now.wall, verdict, said: detail, took });
                 }
             }
             Returned::Asked { scenario, attempt, verdict, detail } => {

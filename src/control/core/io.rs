@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use tokio::sync::{broadcast, oneshot};
 
-use super::{ConfigJob, ConfigOutcome, FileAccess, Lookups, ZoneBuilt, ZoneJob};
+use super::{ConfigJob, ConfigOutcome, FileAccess, Lookups, Rehearsal, ZoneBuilt, ZoneJob};
 use crate::config::Loaded;
 use crate::control::command::{Done, Refusal};
 use crate::control::courier::{Errand, Returned};
@@ -66,6 +66,8 @@ pub enum Output {
     Config(ConfigJob),
     /// The same with this.
     Zone(Box<ZoneJob>),
+    /// Run this beside the reactor; it answers by itself.
+    Rehearse(Box<Rehearsal>),
     /// Look these names up; each is answered, whatever comes of it.
     Ask(Vec<Question>),
     /// Who is asked from now on; none: whom the system asks.

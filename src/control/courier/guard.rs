@@ -37,8 +37,10 @@ async fn answer(shared: &Shared, ask: &Asking, verdict: GuardVerdict, detail: St
 async fn one(shared: &Shared, ask: &Asking, query: &Query) -> (GuardVerdict, String) {
     let mut left = ask.retries;
     loop {
+        let begun = shared.clock.now().tick;
         let (verdict, detail) = attempt(&shared.caller, ask, query).await;
-        let tried = Returned::Tried { query: Name::clone(&query.name), verdict, detail: detail.as_str().into() };
+        let (query_name, took) = (Name::clone(&query.name), shared.clock.now().tick.since(begun));
+        let tried = Returned::Tried { query: query_name, verdict, detail: detail.as_str().into(), took };
         let _ = shared.returned.send(tried).await;
         if verdict != GuardVerdict::CannotTell || left == 0 {
             return (verdict, detail);

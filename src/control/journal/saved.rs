@@ -195,6 +195,7 @@ pub fn encode_command(command: &Command) -> Option<Value> {
             "do": "stop_drill", "drill": drill, "override": override_guard, "note": encode_note(note),
         }),
         Command::DryRun(_)
+        | Command::Careful { .. }
         | Command::ApplyConfig { .. }
         | Command::Reload
         | Command::Save

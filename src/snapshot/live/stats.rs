@@ -91,6 +91,15 @@ pub struct Rates {
     deferred: Meter,
 }
 
+// === impl Rates ===
+
+impl Rates {
+    /// Requests per second over the last 14 s, given their total.
+    pub fn requests_per_second(&self, now: Tick, total: u64) -> u64 {
+        self.requests.per_second(now, total)
+    }
+}
+
 // === impl Stats ===
 
 impl Stats {

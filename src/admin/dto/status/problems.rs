@@ -28,6 +28,7 @@ impl ProblemDto {
         check_problems(world, &mut problems);
         correlated_problems(world, &mut problems);
         name_problems(world, &mut problems);
+        breaker_problems(world, &mut problems);
         other_problems(world, &mut problems);
         if let Some(Err(why)) = &world.peers.listening {
             let text = format!("peers cannot ask this box what it sees: {why}");
@@ -35,7 +36,8 @@ impl ProblemDto {
         }
         zone_problems(world, &mut problems);
         let rank = |p: &ProblemDto| ["error", "warning", "info"].iter().position(|s| *s == p.severity);
-        problems.sort_by_key(rank);
+        // Of the same weight the oldest first; what nobody knows the beginning of comes last.
+        problems.sort_by_cached_key(|p| (rank(p), p.since.is_none(), p.since.clone()));
         problems
     }
 }
@@ -114,6 +116,18 @@ fn correlated_problems(world: &World<'_>, problems: &mut Vec<ProblemDto>) {
         let (kind, since) = (told.kind.word(), Some(told.since.to_string()));
         let collection = format!("{kind}s");
         problems.push(problem("warning", kind, object, since, told.text.to_string(), &collection));
+    }
+}
+
+/// An endpoint that nothing is sent to for a while holds up every trigger that goes there.
+fn breaker_problems(world: &World<'_>, problems: &mut Vec<ProblemDto>) {
+    for trigger in &world.model.triggers {
+        let Some(breaker) = world.deliveries.breakers.get(&trigger.endpoint()).filter(|b| b.word != "closed") else {
+            continue;
+        };
+        let until = breaker.until.map(|until| format!("; the next attempt goes out at {until}")).unwrap_or_default();
+        let what = format!("circuit breaker {}: {} attempts in a row failed{until}", breaker.word, breaker.failures);
+        problems.push(problem("warning", "trigger", &trigger.name, None, what, "triggers"));
     }
 }
 
@@ -216,7 +230,13 @@ fn scenario_problems(world: &World<'_>, problems: &mut Vec<ProblemDto>) {
 fn check_problems(world: &World<'_>, problems: &mut Vec<ProblemDto>) {
     for (check, view) in world.model.checks.iter().zip(&world.view.checks) {
         let user = check.origin == crate::model::check::Origin::User;
-        if user && view.state.is_false() {
+        if view.forced == Some(true) && view.real.is_false() {
+            let since = Some(view.since.wall.to_string());
+            let what = "forced up, and its probe says down".into();
+            let mut found = problem("warning", "check", &check.name, since, what, "checks");
+            found.hidden_by_force = true;
+            problems.push(found);
+        } else if user && view.state.is_false() {
             let detail = view.last.as_ref().map_or_else(String::new, |s| format!(": {}", s.detail));
             let since = Some(view.since.wall.to_string());
             let what = format!("{}{detail}", up_down(view.state));

@@ -218,6 +218,7 @@ impl Bench {
                         let _ = answer.to.send(answer.result);
                     }
                     Output::Config(job) => jobs.push(job),
+                    Output::Rehearse(rehearsal) => rehearsal.run(),
                     Output::Errand(errand) => self.errands.push(errand),
                     _ => {}
                 }

@@ -1,0 +1,143 @@
+//! Commits, as they are recorded.
+
+use super::super::text;
+use crate::control::World;
+use crate::model::event::{Transition, TransitionGroup};
+
+dto! {
+    /// A commit of a scenario.
+    pub struct TransitionDto {
+        pub scenario: String,
+        /// 1 for the first commit.
+        pub seq: u64,
+        /// `activate` or `deactivate`.
+        pub direction: String,
+        /// When the deciding evaluation was made.
+        pub evaluated_at: String,
+        pub committed_at: String,
+        /// When traffic and DNS followed it; null: not yet, or before the start of this process.
+        pub published_at: Option<String>,
+        /// When caches may have let go of what it replaced, by the TTLs of the answers given before; null: they hold
+        /// nothing else, or it is not known.
+        pub caches_over_at: Option<String>,
+        /// `condition`, `forced` or `config`.
+        pub cause: String,
+        /// The group that decided.
+        pub group: Option<String>,
+        /// Who forced it; `auto` otherwise.
+        pub actor: String,
+        pub reason: Option<String>,
+        /// `true`, `false` or `unknown`; null without a gate.
+        pub gate: Option<String>,
+        /// How the guard went; null where none ran.
+        pub guard: Option<GuardDto>,
+        /// The drill that it belongs to.
+        pub drill: Option<u64>,
+        pub triggers: Vec<TransitionTriggerDto>,
+        /// Both directions' groups at the evaluation.
+        pub groups: Vec<TransitionGroupDto>,
+    }
+
+    /// How a guard went.
+    pub struct GuardDto {
+        pub attempt: u64,
+        /// `pass`, `proceeded`, `overridden` or `standing` (a drill became real: it is active already).
+        pub outcome: String,
+        pub detail: String,
+    }
+
+    /// How a trigger of a transition went.
+    pub struct TransitionTriggerDto {
+        pub name: String,
+        /// `pending`, `delivered`, `dead` (given up, see `/outbox`) or `suppressed` (by the gate, or by a
+        /// drill, which tells its own list).
+        pub status: String,
+        pub attempts: u32,
+        /// What the last attempt got instead of the expected answer.
+        pub last_error: Option<String>,
+    }
+
+    /// A group as it stood at a transition.
+    pub struct TransitionGroupDto {
+        /// `activate` or `deactivate`.
+        pub direction: String,
+        pub name: String,
+        pub value: String,
+        pub armed: bool,
+        pub terms: Vec<TransitionTermDto>,
+    }
+
+    /// A term as it stood at a transition.
+    pub struct TransitionTermDto {
+        pub text: String,
+        pub value: String,
+        pub since: String,
+    }
+}
+
+// === impl TransitionDto ===
+
+impl TransitionDto {
+    /// With how its deliveries go, as far as they are kept, and what caches still hold.
+    pub(super) fn of(transition: &Transition, world: &World<'_>) -> TransitionDto {
+        let deliveries = world.deliveries;
+        let caches = world.status.caches_of(&transition.scenario, transition.seq);
+        TransitionDto {
+            scenario: text(&transition.scenario),
+            seq: transition.seq,
+            direction: text(transition.direction.word()),
+            evaluated_at: transition.evaluated_at.to_string(),
+            committed_at: transition.committed_at.to_string(),
+            published_at: caches.map(|caches| caches.published_at.to_string()),
+            caches_over_at: caches.and_then(|caches| caches.until).map(|at| at.to_string()),
+            cause: text(transition.cause_text()),
+            group: transition.cause.group().map(text),
+            actor: text(&transition.actor),
+            reason: transition.reason.as_deref().map(text),
+            gate: transition.gate.map(|value| text(value.word())),
+            guard: transition.guard.as_ref().map(|g| GuardDto {
+                attempt: g.attempt,
+                outcome: text(&g.outcome),
+                detail: text(&g.detail),
+            }),
+            drill: transition.drill,
+            triggers: transition
+                .triggers
+                .iter()
+                .map(|t| {
+                    let of = (&*transition.scenario, transition.seq, transition.direction);
+                    let delivery = deliveries.of_commit(of.0, of.1, of.2, &t.name);
+                    TransitionTriggerDto {
+                        name: text(&t.name),
+                        status: text(delivery.map_or(&*t.status, |d| d.status.word())),
+                        attempts: delivery.map_or(0, |d| d.attempts),
+                        last_error: delivery.and_then(|d| d.last_error.as_deref().map(text)),
+                    }
+                })
+                .collect(),
+            groups: transition.groups.iter().map(TransitionGroupDto::of).collect(),
+        }
+    }
+}
+
+// === impl TransitionGroupDto ===
+
+impl TransitionGroupDto {
+    fn of(group: &TransitionGroup) -> TransitionGroupDto {
+        TransitionGroupDto {
+            direction: text(group.direction.word()),
+            name: text(&group.name),
+            value: text(group.value.word()),
+            armed: group.armed,
+            terms: group
+                .terms
+                .iter()
+                .map(|(term, value, since)| TransitionTermDto {
+                    text: text(term),
+                    value: text(value.word()),
+                    since: since.to_string(),
+                })
+                .collect(),
+        }
+    }
+}
