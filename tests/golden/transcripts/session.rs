@@ -281,6 +281,7 @@ impl Session {
                         self.core.handle(self.now, Input::Zone(job.run()));
                         self.core.settle(self.now);
                     }
+                    Output::Rehearse(rehearsal) => rehearsal.run(),
                     Output::Disk(ToDisk::Cut { .. })
                     | Output::Ask(_)
                     | Output::NameServers(_)
