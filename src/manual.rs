@@ -29,6 +29,7 @@
 //! - [`audit`]: the journal: asking, documents for a review, the past, shipping it
 //! - [`windows`]: time windows with zones, holidays and one-off spans; switches
 //! - [`complaints`]: what operators of other products miss, what answers it here, and the tests that hold it
+//! - [`dashboard`]: the pages in a browser: reading them, acting, keys
 //! - [`operations`]: the state directory, the journal, stopping, upgrading, when the disk fails
 //! - [`methods`]: how a member is chosen for a client: methods, weights, orders, splits, passive health
 //! - [`members`]: servers by name, and service groups whose members come from DNS
@@ -41,6 +42,7 @@ pub mod checks;
 pub mod choices;
 pub mod complaints;
 pub mod config;
+pub mod dashboard;
 pub mod dns;
 pub mod dnssec;
 pub mod drills;

@@ -60,6 +60,7 @@ const FILES: &[File] = &[
     file!("parts.js", JS),
     file!("scenarios.js", JS),
     file!("services.js", JS),
+    file!("states.js", JS),
     file!("status.js", JS),
     file!("timeline.js", JS),
     file!("vservers.js", JS),

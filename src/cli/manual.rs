@@ -14,13 +14,14 @@ macro_rules! pages {
     ($($name:literal),* $(,)?) => { [$(($name, include_str!(concat!("../manual/", $name, ".rs")))),*] };
 }
 
-const PAGES: [(&str, &str); 34] = pages![
+const PAGES: [(&str, &str); 35] = pages![
     "alerts",
     "audit",
     "checks",
     "choices",
     "complaints",
     "config",
+    "dashboard",
     "dns",
     "dnssec",
     "drills",

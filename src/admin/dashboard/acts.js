@@ -74,7 +74,9 @@ const backTo = sc => modesOf(sc, {
   verb: 'Set them back', keep: 'Leave them',
   done: o => ({ text: `${sc.name}: activate ${o.modes.activate}, deactivate ${o.modes.deactivate}.` }),
 });
-const guarded = { id: 'override', check: true, label: 'Do not ask the guard', hint: 'may lose what it guards; recorded with your name', value: false };
+/** Where a guard would run, or nobody knows. */
+const guarded = (sc, ...ways) => (!sc.guard || ways.some(way => sc.guard[way]) ? [GUARD] : []);
+const GUARD = { id: 'override', check: true, label: 'Do not ask the guard', hint: 'may lose what it guards; recorded with your name', value: false };
 const overridden = v => (v.override ? { override: true } : {});
 const moved = sc => o => ({ text: `${sc.name} is ${o.state}, seq ${o.seq}.`, back: backTo(sc) });
 
@@ -83,7 +85,7 @@ export const returns = (sc, to) => modesOf(sc, {
   intro: modeOf(sc, 'activate').mode === 'on'
     ? 'Activate is already on. To return, set activate to auto and deactivate to on: that is what this button sends.'
     : 'One call sets deactivate to on.',
-  fields: [guarded], expires: orNever, expiresLabel: 'Mark falls',
+  fields: guarded(sc, 'deactivate'), expires: orNever, expiresLabel: 'Mark falls',
   body: v => ({ ...(modeOf(sc, 'activate').mode === 'on' ? { activate: 'auto' } : {}), deactivate: 'on', ...overridden(v) }),
   after: `If ${sc.name} is returned now`, verb: `Return ${sc.name}${to ? ` to ${to}` : ''}`, short: 'Return', keep: 'Keep it active',
   to: `send users${to ? ` to ${to}` : ' back'}`, done: moved(sc),
@@ -91,7 +93,7 @@ export const returns = (sc, to) => modesOf(sc, {
 
 export const activates = (sc, to) => modesOf(sc, {
   title: `Activate ${sc.name}${to ? `: ${to} answers` : ''}`, intro: 'One call sets activate to on.',
-  fields: [guarded], expires: orNever, expiresLabel: 'Mark falls',
+  fields: guarded(sc, 'activate'), expires: orNever, expiresLabel: 'Mark falls',
   body: v => ({ activate: 'on', ...(modeOf(sc, 'deactivate').mode === 'on' ? { deactivate: 'auto' } : {}), ...overridden(v) }),
   after: `If ${sc.name} is activated now`, verb: `Activate ${sc.name}`, short: 'Activate', keep: 'Keep it inactive',
   to: `send users${to ? ` to ${to}` : ' there'}`, done: moved(sc),
@@ -102,7 +104,8 @@ export const changeModes = sc => modesOf(sc, {
   title: `Modes of ${sc.name}`,
   fields: [
     { id: 'activate', label: 'Activate', options: WORDS, value: modeOf(sc, 'activate').mode },
-    { id: 'deactivate', label: 'Deactivate', options: WORDS, value: modeOf(sc, 'deactivate').mode }, guarded,
+    { id: 'deactivate', label: 'Deactivate', options: WORDS, value: modeOf(sc, 'deactivate').mode },
+    ...guarded(sc, 'activate', 'deactivate'),
   ],
   expires: orNever, expiresLabel: 'Mark falls',
   body: v => ({ activate: v.activate, deactivate: v.deactivate, ...overridden(v) }),

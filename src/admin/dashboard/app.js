@@ -3,7 +3,7 @@ import { h, icon, paint, s } from './dom.js';
 import { call, can, connect, get, need, net, now, query, rates, refetch, silence, want } from './net.js';
 import { at, many, num, span, wall } from './fmt.js';
 import { hrefOf, nm, note } from './parts.js';
-import { ask, draw, isOpen } from './dialog.js';
+import { ask, draw, drop, isOpen } from './dialog.js';
 import { drain, enable, force, kick } from './acts.js';
 import * as login from './login.js';
 import { forced, verdict, wrong } from './status.js';
@@ -14,7 +14,7 @@ const PAGES = {
   services: () => import('./services.js'), checks: () => import('./checks.js'), timeline: () => import('./timeline.js'),
   datacenters: () => import('./datacenters.js'), dns: () => import('./dns.js'), outbox: () => import('./outbox.js'),
   journal: () => import('./journal.js'), certificates: () => import('./certificates.js'), config: () => import('./config.js'),
-  login: () => login, more: () => ({ title: () => 'Pages', view: more }),
+  states: () => import('./states.js'), login: () => login, more: () => ({ title: () => 'Pages', view: more }),
 };
 const COMING = { title: () => 'Bascule', view: () => h('p.empty', 'Reading…') };
 const loaded = new Map();
@@ -25,7 +25,7 @@ const RAIL = [
 ];
 const TABS = [['', 'home', 'Overview'], ['scenarios', 'sc', 'Scenarios'], ['vservers', 'vs', 'Vservers'], ['timeline', 'tl', 'Timeline'], ['more', 'more', 'More']];
 /** Kinds of events after which the status is another. */
-const MOVES = ['service', 'vserver', 'scenario', 'check', 'switch', 'trigger', 'alert', 'peer', 'datacenter_pair', 'zone', 'server', 'service_group'];
+const MOVES = ['service', 'vserver', 'scenario', 'check', 'switch', 'trigger', 'alert', 'peer', 'datacenter_pair', 'zone', 'server', 'service_group', 'config'];
 
 let route = parse();
 let find = { text: '', items: [], at: -1, open: false };
@@ -81,6 +81,7 @@ function go() {
   needs();
   paintNow();
   if (moved) {
+    drop();
     window.scrollTo(0, 0);
     document.getElementById('main')?.focus({ preventScroll: true });
   }

@@ -37,6 +37,8 @@ export function ask(spec, opener = document.activeElement) {
 }
 
 export const isOpen = () => Boolean(open);
+/** Another page: what was asked on the last one is dropped. */
+export const drop = () => { if (open) shut(); };
 
 function shut() {
   const { opener } = open;
@@ -106,7 +108,7 @@ function missing(st) {
   const needs = level(st);
   if (needs >= 1 && st.spec.reason !== false && !st.values.reason.trim()) out.push(['reason', 'Reason']);
   for (const f of st.spec.fields || []) if (f.required && !String(st.values[f.id]).trim()) out.push([f.id, f.label]);
-  if (needs >= 3 && word(st) && st.values.typed.trim() !== word(st)) out.push(['typed', 'name']);
+  if (needs >= 3 && word(st) && st.values.typed.trim() !== word(st)) out.push(['typed', 'Name']);
   return out;
 }
 
@@ -138,7 +140,8 @@ async function send() {
     else answer = await call(spec.method, spec.path + query(spec.query || {}), sent);
     if (open === st) shut();
     const told = spec.done ? spec.done(answer, st.values) : { text: `${spec.verb}: done.` };
-    record({ ...told, warnings: answer.warnings });
+    const known = ((st.preview && st.preview.warnings) || []).map(str);
+    record({ ...told, warnings: (answer.warnings || []).filter(w => !known.includes(w)) });
     refetch();
   } catch (error) {
     if (open !== st) { record({ text: `${spec.verb}: ${error.message}`, failed: true }); return; }
@@ -184,7 +187,7 @@ function shown(st) {
     st.changed && note('warn', 'info', h('b', 'The preview has changed since you opened this. '), 'Look again.'),
     p.answers && (p.answers.length || st.spec.after) ? answers(p.answers, st.spec.after) : null,
     (p.warnings || []).map(w => note(grave ? 'bad' : 'warn', grave ? 'bad' : 'info', h('bdi', str(w)))),
-    says('What moves', (p.transitions || []).map(transition)), says('What changes', p.changes),
+    says('What moves', (p.transitions || []).map(transition)), says('What changes', p.answers || p.transitions ? null : p.changes),
     says('Guards', (p.guards || []).map(g => `${g.scenario} ${g.direction}: ${[...g.run, g.approve && 'a person'].filter(Boolean).join(', ')}${g.overridden ? ' would not be asked' : ' must pass first'}`)),
     says('Who is told', trig), says('Who carries the load', (p.load || []).map(l => (typeof l === 'string' ? l : load(l)))),
     p.connections ? h('p.small', `${many(p.connections, 'connection or request is', 'connections or requests are')} open on it now.`) : null,
@@ -247,17 +250,20 @@ setInterval(() => {
 // === records of acts, with the way back ===
 
 export function record(r) {
-  records = [...records.slice(-3), { ...r, at: now(), id: (number += 1) }];
+  records = [...records.slice(-9), { ...r, at: now(), id: (number += 1) }];
   drawRecords();
 }
 
 function drawRecords() {
   const drop = r => () => { records = records.filter(x => x !== r); drawRecords(); };
-  paint(document.getElementById('acts'), records.map(r => h('div', { key: r.id, class: r.failed ? 'failed' : '' },
+  const one = r => h('div', { key: r.id, class: r.failed ? 'failed' : '' },
     h('p.grow', r.failed && [icon('bad'), ' '], `${wall(r.at, now())} `, h('bdi', r.text),
       (r.warnings || []).map(w => h('span.why', ' ', h('bdi', w)))),
     r.back && h('button', { type: 'button', onclick: () => ask(r.back) }, `${r.back.short || r.back.verb}…`),
-    h('button', { type: 'button', onclick: drop(r) }, 'Dismiss'))));
+    h('button', { type: 'button', onclick: drop(r) }, 'Dismiss'));
+  // The last one stands there whole; those before it are one click away.
+  const earlier = records.slice(0, -1);
+  paint(document.getElementById('acts'), [earlier.length ? h('details', h('summary', `${many(earlier.length, 'earlier act')}`), earlier.map(one)) : null, records.slice(-1).map(one)]);
 }
 
 export const lasting = [['1h', 'in 1 h'], ['8h', 'in 8 h'], ['24h', 'in 24 h']];

@@ -34,7 +34,7 @@ const make = create => (spec, ...kids) => {
 /** `h('p.small', {title: …}, …)`: the properties may be left out. */
 export const h = make(tag => document.createElement(tag));
 export const s = make(tag => document.createElementNS(SVG, tag));
-export const icon = name => s('svg', { class: 'i', 'aria-hidden': 'true' }, s('use', { href: '#' + name }));
+export const icon = name => s('svg', { class: 'i', 'aria-hidden': 'true' }, s('use', { href: '#i-' + name }));
 
 function attributes(old, now) {
   for (const { name, value } of now.attributes) {

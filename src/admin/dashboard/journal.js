@@ -16,6 +16,9 @@ function words(e) {
   if (t) return t;
   if (e.kind === 'transition') return `${x.direction === 'activate' ? 'activated' : 'deactivated'}, seq ${x.seq}, by ${x.cause && x.cause.group ? `“${x.cause.group}”` : typeof x.cause === 'string' ? x.cause : JSON.stringify(x.cause)}`;
   if (e.kind === 'state') return `${x.from} → ${x.to}${x.cause ? `: ${x.cause}` : ''}`;
+  if (e.kind === 'board') return `${x.row} is ${x.value}`;
+  if (e.kind === 'delivery') return `trigger ${x.trigger} ${x.status}, attempt ${x.attempts}${x.error ? `: ${x.error}` : ''}`;
+  if (e.kind === 'attempt') return `attempt ${x.attempt} to ${x.direction}: ${x.outcome}${x.detail ? `, ${x.detail}` : ''}`;
   const skip = new Set(['kind', 'object', 'actor', 'scenario', 'groups']);
   return Object.entries(x).filter(([k, v]) => !skip.has(k) && v != null && v !== '').map(([k, v]) => `${k.replace(/_/g, ' ')} ${typeof v === 'object' ? JSON.stringify(v) : v}`).join(', ').slice(0, 400);
 }

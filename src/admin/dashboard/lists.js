@@ -9,7 +9,7 @@ import { setParams } from './app.js';
 // === lists: filter and pages by the server; where it cannot, by the page ===
 
 let timer = null;
-const later = changes => { clearTimeout(timer); timer = setTimeout(() => setParams({ ...changes, cursor: '' }), 120); };
+const later = changes => { clearTimeout(timer); timer = setTimeout(() => setParams({ ...changes, cursor: '' }), 40); };
 
 export function filters(params, noun, states) {
   return h('div.filters', { role: 'search', 'aria-label': `Filter ${noun}s` }, h('label.vh', { for: 'fq' }, 'Filter by name'),
@@ -22,7 +22,7 @@ export function pager(data, params) {
   if (!data.next && !params.cursor) return null;
   const total = data.total != null ? `${num(data.total)} in all` : '';
   return h('p.pad.btns', params.cursor && h('button', { type: 'button', class: 'btn', onclick: () => setParams({ cursor: seen.pop() || '' }) }, 'Back'),
-    data.next && h('button', { type: 'button', class: 'btn', onclick: () => { seen.push(params.cursor || ''); setParams({ cursor: data.next }); } }, 'Next page'), h('span.dim', total));
+    data.next && h('button', { type: 'button', class: 'btn', onclick: () => { seen.push(params.cursor || ''); setParams({ cursor: new URLSearchParams(data.next.split('?')[1]).get('cursor') }); } }, 'Next page'), h('span.dim', total));
 }
 
 /** What the probes of a service say, in a line. */

@@ -11,7 +11,7 @@ export function goesTo(rrset) {
     if (!groups.has(key)) groups.set(key, []);
     groups.get(key).push(a.data);
   }
-  if (!groups.size) return h('span.bad', icon('bad'), ' nobody');
+  if (!groups.size) return h('span.goes.bad', icon('bad'), ' nobody');
   return [...groups].map(([name, data]) => h('span.goes', name && site(name, true), name && ' ',
     h('code', nm(data.slice(0, 3).join(' '))), data.length > 3 && ` and ${data.length - 3} more`));
 }

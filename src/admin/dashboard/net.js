@@ -166,6 +166,7 @@ let last = null;
 let tries = 0;
 let waiting = null;
 let generation = 0;
+let begun = 0;
 
 export function connect() {
   clearTimeout(waiting);
@@ -184,6 +185,7 @@ export function rates(objects) {
 
 async function stream(mine) {
   reader = new AbortController();
+  begun = performance.now();
   const { signal } = reader;
   try {
     const headers = { accept: 'text/event-stream' };
@@ -256,6 +258,8 @@ function lost() {
 export function watch() {
   if (silence() * 1000 <= SILENCE) return;
   if (net.live !== 'lost') { lost(); connect(); }
+  // An attempt that hangs is given up; one that was refused is tried again by itself.
+  else if (performance.now() - begun > 20000) connect();
 }
 
 setInterval(watch, 250);

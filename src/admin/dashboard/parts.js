@@ -12,7 +12,7 @@ const PAGES = {
 };
 
 /** A name: isolated, so that marks of direction inside do not turn the text around it. */
-export const nm = text => h('bdi.nw', text);
+export const nm = text => h(String(text).length > 40 ? 'bdi.long' : 'bdi.nw', text);
 
 /** Where an object is shown; null where it has no page of its own. */
 export function hrefOf(kind, name) {

@@ -132,7 +132,7 @@ function notice(sc) {
   } else if (a) out.push(note('', 'wait', h('b', `Wants to ${a.direction}. `), h('bdi', a.detail), `; ${clock((now() - ms(a.started_at)) / 1000)} of ${clock((ms(a.deadline) - ms(a.started_at)) / 1000)}.`));
   if (sc.stuck) out.push(note('bad', 'bad', h('b', 'Stuck. Nothing moves until one direction changes. '), h('bdi', sc.stuck_reason || 'Both directions are on.')));
   if (sc.oscillating) out.push(note('bad', 'bad', h('b', 'Oscillating. '), 'Too many automatic commits: it is held where it is.'));
-  if (sc.ready_to_return) out.push(note('', 'wait', h('b', 'Ready to return. '), 'The way back is clear. A person returns it.'));
+  if (sc.ready_to_return && !sc.next) out.push(note('', 'wait', h('b', 'Ready to return. '), 'The way back is clear. A person returns it.'));
   if (sc.drill) out.push(note('hand', 'hand', h('b', `It stands here by drill ${sc.drill}.`)));
   const n = sc.next;
   if (n && n.what) out.push(note('', 'wait', h('b', nm(sc.name), ' ', h('bdi', n.what), n.at ? [', at the earliest ', time(n.at)] : '', '.'), n.needs && [' It needs: ', h('bdi', n.needs), '.'], sc.earliest_return && !n.at && [' The earliest return is ', time(sc.earliest_return), '.']));

@@ -1,7 +1,7 @@
 // Vservers: the list, and one with its chain, its members, who is still on a member that drains, and explain.
 import { h } from './dom.js';
 import { at, enc, many, millis, ms, num, seconds, span, wall, who } from './fmt.js';
-import { call, need, now, query } from './net.js';
+import { call, need, net, now, query } from './net.js';
 import { act, b, bar, card, crumb, field, left, link, nm, note, obj, shows, since, stateBadges, table } from './parts.js';
 import { ask, drain, enable, force, takeOut } from './acts.js';
 import { drained, waitsFor } from './status.js';
@@ -20,7 +20,7 @@ export function needs([name], params) {
     on: { path: `/connections${query({ vserver: name, limit: 200 })}`, every: 2, keep: true },
   };
 }
-export const rates = ([name]) => (name ? `rates=${enc(`vserver:${name}`)}` : null);
+export const rates = ([name]) => (name ? `rates=${enc(`vserver/${name}`)}` : null);
 
 /** The members of the vserver at hand are read one by one, as far as they fit; events keep them. */
 let members_ = [];
@@ -44,10 +44,7 @@ function sample(v, stats) {
   const n = need('stats');
   if (!stats || n.at === sampled) return;
   sampled = n.at;
-  const times = (stats.times || []).find(t => t.part === 'total');
-  series.add('requests', stats.requests.rate);
-  series.add('connections', stats.client_connections ?? v.connections);
-  if (times) { series.add('p99', times.p99_ms); series.add('p50', times.p50_ms); }
+  if (net.noRates) measure(stats, now());
   // Shares of new clients over the last ten seconds, from what each member was given.
   for (const m of v.members) {
     const list = given.get(m.service) || [];
@@ -57,10 +54,17 @@ function sample(v, stats) {
   }
 }
 
+function measure(stats, when) {
+  if (!series) return;
+  const times = (stats.times || []).find(t => t.part === 'total');
+  series.add('requests', stats.requests.rate, when);
+  series.add('connections', stats.client_connections, when);
+  if (times) { series.add('p99', times.p99_ms, when); series.add('p50', times.p50_ms, when); }
+}
+
 export function event(kind, data, [name]) {
-  const told = kind === 'rates' && (data.objects || data.object || data);
-  const r = told && (Array.isArray(told) ? told.find(o => o.object === `vserver:${name}`) : told[`vserver:${name}`]);
-  if (r && series) for (const [key, value] of Object.entries(r)) if (typeof value === 'number') series.add(key, value);
+  const r = kind === 'rates' && (data.items || []).find(x => x.kind === 'vserver' && x.name === name);
+  if (r) measure(r, ms(data.now));
 }
 
 function shares(v) {
