@@ -9,6 +9,7 @@
 pub mod document;
 pub mod error;
 pub mod export;
+pub mod expression;
 pub mod line;
 pub mod resource;
 pub mod statement;

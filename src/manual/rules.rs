@@ -56,6 +56,8 @@
 //! | key | looks at |
 //! |---|---|
 //! | `path` | the path without query, in every way a server may read it: `/%61pi/`, `/x/../api/` and `//api/` are `/api/`. See below |
+//! | `url` | the path in all these ways, and behind it, where there is one, `?` and the query as sent |
+//! | `query_string` | the query as sent, without its `?`; empty where there is none |
 //! | `host` | the Host field without port; case does not matter |
 //! | `method` | one or a list. A known method in other case (`delete`) is answered 501 before any rule is asked |
 //! | `header`, `cookie`, `query` | `{ name = …, TEST }`; without a test it is enough to be there. A parameter is decoded once, `+` is a space |
@@ -66,7 +68,7 @@
 //!
 //! Servers differ in what they decode, resolve, merge and cut off, and in which order; a path is read in all these ways,
 //! and a `path` criterion is met where *any* reading meets it. So protect by refusing: name what is refused
-//! (`when = [["is-admin"]]`), or refuse all but what is allowed (`when = [["!is-public"]]`), and no spelling passes. A rule
+//! (`when = [["is-admin"]]`), or refuse all but what is allowed (`when = [["is-public!"]]`), and no spelling passes. A rule
 //! that *lets through* what it names is met by one reading while the server may take another: write it as the second.
 //! A path with more than 64 readings is answered 400 by every vserver with rules.
 //!

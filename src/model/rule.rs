@@ -16,6 +16,10 @@ pub struct Criterion {
 pub enum CriterionTest {
     /// The path of the target without query, percent-decoded once.
     Path(TextTest),
+    /// The path as [`Path`](Self::Path) sees it and, where there is one, `?` and the query as sent.
+    Url(TextTest),
+    /// The query as sent, without its `?`; empty where there is none.
+    QueryString(TextTest),
     /// The Host field without port, lower-cased; the test is case-insensitive.
     Host(TextTest),
     /// One of these methods.

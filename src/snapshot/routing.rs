@@ -133,7 +133,11 @@ fn own(model: &Model, id: VserverId) -> Reach {
 
 fn text_test(test: &CriterionTest) -> Option<&TextTest> {
     match test {
-        CriterionTest::Path(test) | CriterionTest::Host(test) | CriterionTest::Sni(test) => Some(test),
+        CriterionTest::Path(test)
+        | CriterionTest::Url(test)
+        | CriterionTest::QueryString(test)
+        | CriterionTest::Host(test)
+        | CriterionTest::Sni(test) => Some(test),
         CriterionTest::Header { test, .. }
         | CriterionTest::Cookie { test, .. }
         | CriterionTest::Query { test, .. }

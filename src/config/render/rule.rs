@@ -13,6 +13,8 @@ pub(super) fn criteria(out: &mut Text, model: &Model) {
         out.table(&["criterion", &criterion.name]);
         match &criterion.test {
             CriterionTest::Path(test) => out.key("path", Value::Inline(vec![text_test(test)])),
+            CriterionTest::Url(test) => out.key("url", Value::Inline(vec![text_test(test)])),
+            CriterionTest::QueryString(test) => out.key("query_string", Value::Inline(vec![text_test(test)])),
             CriterionTest::Host(test) => out.key("host", Value::Inline(vec![text_test(test)])),
             CriterionTest::Method(methods) => out.key("method", Value::strs(methods)),
             CriterionTest::Header { name, test } => out.key("header", named(name, test.as_ref())),

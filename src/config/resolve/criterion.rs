@@ -7,8 +7,10 @@ use crate::config::values;
 use crate::model::id::Name;
 use crate::model::rule::{Criterion, CriterionTest, TextTest};
 
-const TESTS: [&str; 12] = [
+const TESTS: [&str; 14] = [
     "path",
+    "url",
+    "query_string",
     "host",
     "method",
     "header",
@@ -49,6 +51,8 @@ fn criterion(cx: &mut Context<'_>, object: &Object<'_>) -> Option<CriterionTest>
     }
     match said[0] {
         "path" => Some(CriterionTest::Path(text_test(cx, object, "path")??)),
+        "url" => Some(CriterionTest::Url(text_test(cx, object, "url")??)),
+        "query_string" => Some(CriterionTest::QueryString(text_test(cx, object, "query_string")??)),
         "host" => Some(CriterionTest::Host(text_test(cx, object, "host")??)),
         "sni" => Some(CriterionTest::Sni(text_test(cx, object, "sni")??)),
         "header" => {

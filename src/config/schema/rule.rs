@@ -23,6 +23,8 @@ const PORT: Kind = super::adc::PORT;
 pub(super) static CRITERION: Schema = Schema {
     keys: &[
         key("path", Kind::OneOf(&[Kind::Table(&TEXT_TEST), Kind::Name])),
+        key("url", Kind::OneOf(&[Kind::Table(&TEXT_TEST), Kind::Name])),
+        key("query_string", Kind::OneOf(&[Kind::Table(&TEXT_TEST), Kind::Name])),
         key("host", Kind::OneOf(&[Kind::Table(&TEXT_TEST), Kind::Name])),
         key("method", Kind::OneOf(&[NAMES, Kind::Name])),
         key("header", Kind::Table(&NAMED_TEST)),

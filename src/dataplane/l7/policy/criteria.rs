@@ -10,6 +10,11 @@ use crate::model::rule::{CriterionTest, TextTest};
 pub(super) fn met(test: &CriterionTest, regex: Option<&Regex>, request: &Request<'_>, path: &str) -> Option<bool> {
     Some(match test {
         CriterionTest::Path(test) => passes(test, regex, path),
+        CriterionTest::Url(test) => match request.target.split_once('?') {
+            Some((_, query)) => passes(test, regex, &format!("{path}?{query}")),
+            None => passes(test, regex, path),
+        },
+        CriterionTest::QueryString(test) => passes(test, regex, query_string(request.target)),
         CriterionTest::Host(test) => passes_lower_case(test, regex, &host_name(request.host)),
         CriterionTest::Method(methods) => methods.iter().any(|method| **method == *request.method),
         CriterionTest::Header { name, test } => field_met(request.fields, name, test.as_ref(), regex),
@@ -21,13 +26,10 @@ pub(super) fn met(test: &CriterionTest, regex: Option<&Regex>, request: &Request
                 found == &**name && optional(test.as_ref(), regex, value.trim_matches('"'))
             })
         }
-        CriterionTest::Query { name, test } => {
-            let query = request.target.split_once('?').map_or("", |(_, query)| query);
-            query.split('&').any(|pair| {
-                let (found, value) = pair.split_once('=').unwrap_or((pair, ""));
-                parameter(found) == **name && optional(test.as_ref(), regex, &parameter(value))
-            })
-        }
+        CriterionTest::Query { name, test } => query_string(request.target).split('&').any(|pair| {
+            let (found, value) = pair.split_once('=').unwrap_or((pair, ""));
+            parameter(found) == **name && optional(test.as_ref(), regex, &parameter(value))
+        }),
         CriterionTest::Client(networks) => networks.iter().any(|network| network.contains(request.client)),
         CriterionTest::Port(ports) => ports.contains(&request.port),
         CriterionTest::Sni(test) => request.server_name.is_some_and(|name| passes_lower_case(test, regex, name)),
@@ -56,6 +58,11 @@ fn field_met(all: &[(&str, &[u8])], name: &str, test: Option<&TextTest>, regex: 
 /// Without a test it is enough to be there.
 fn optional(test: Option<&TextTest>, regex: Option<&Regex>, text: &str) -> bool {
     test.is_none_or(|test| passes(test, regex, text))
+}
+
+/// As sent, without the `?`.
+fn query_string(target: &str) -> &str {
+    target.split_once('?').map_or("", |(_, query)| query)
 }
 
 /// A name or value of a query, decoded once; `+` is a space, as forms write it.

@@ -208,13 +208,18 @@ fn rules_of_the_response_see_the_request_and_the_answer() {
 fn criteria_look_at_cookies_parameters_ports_and_the_handshake() {
     let one_of = |words: &[&str]| TextTest::OneOf(words.iter().map(|&w| w.into()).collect());
     let equals = |text: &str| TextTest::Equals(text.into());
-    let tests: [(CriterionTest, bool); 10] = [
+    let tests: [(CriterionTest, bool); 15] = [
         (CriterionTest::Cookie { name: "a".into(), test: Some(equals("1")) }, true),
         (CriterionTest::Cookie { name: "A".into(), test: None }, false),
         (CriterionTest::Cookie { name: "b".into(), test: Some(one_of(&["x", "2"])) }, true),
         (CriterionTest::Query { name: "q".into(), test: Some(equals("a b/c")) }, true),
         (CriterionTest::Query { name: "none".into(), test: None }, false),
         (CriterionTest::Query { name: "flag".into(), test: None }, true),
+        (CriterionTest::Url(TextTest::EndsWith("?q=a+b%2Fc&flag".into())), true),
+        (CriterionTest::Url(equals("/p")), false),
+        (CriterionTest::QueryString(equals("q=a+b%2Fc&flag")), true),
+        (CriterionTest::QueryString(TextTest::Contains("p?".into())), false),
+        (CriterionTest::Url(TextTest::StartsWith("/p?q".into())), true),
         (CriterionTest::Port(vec![80, 8443]), true),
         (CriterionTest::Tls, true),
         (CriterionTest::Sni(equals("WWW.example.test")), true),

@@ -1,0 +1,83 @@
+//! NetScaler's advanced expressions as criteria and groups.
+//!
+//! An expression goes: text → tree of links ([`parse`](mod@parse)) → tests that a criterion has ([`translate`](mod@translate))
+//! → groups of terms ([`Condition`]), as a rule's `when` has them. What no criterion can say is refused with the part that
+//! it is about; nothing is approximated in silence.
+//!
+//! Two things are told apart as NetScaler tells them: `HTTP.REQ.URL` is path and query, `HTTP.REQ.URL.PATH` the path
+//! alone. A path is read here in every way a server may read it, so that a test of it is met more often than there.
+
+mod condition;
+mod parse;
+mod print;
+#[cfg(test)]
+mod tests;
+mod translate;
+
+use serde_json::{Map, Value};
+
+pub use condition::{Condition, Criteria};
+pub use print::print;
+
+/// Why an expression is not carried over.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    /// Not an expression at all: whoever wrote it is at fault.
+    #[error("`{0}` does not read: {1}")]
+    Unreadable(String, String),
+    /// A good expression that no criterion says.
+    #[error("`{0}`: {1}")]
+    Unsupported(String, &'static str),
+    /// More groups than a rule may have.
+    #[error("it has more than {0} alternatives")]
+    TooWide(usize),
+}
+
+/// A tree of tests.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Expression {
+    /// True where one is.
+    Or(Vec<Expression>),
+    /// True where all are.
+    And(Vec<Expression>),
+    Not(Box<Expression>),
+    Always(bool),
+    /// One criterion: the table that `[criterion.NAME]` would be.
+    Test(Map<String, Value>),
+}
+
+/// What an expression may refer to by name.
+pub trait Named {
+    /// `add policy patset`, with what is bound to it.
+    fn pattern_set(&self, name: &str) -> Option<Vec<String>>;
+    /// `add policy expression`.
+    fn expression(&self, name: &str) -> Option<String>;
+}
+
+/// Nothing has a name.
+pub struct Nothing;
+
+/// Named expressions may name others, this deep.
+const DEPTH_MOST: usize = 8;
+
+/// Reads an expression of the advanced syntax.
+pub fn read(text: &str, named: &dyn Named) -> Result<Expression, Refused> {
+    read_within(text, named, DEPTH_MOST)
+}
+
+fn read_within(text: &str, named: &dyn Named, depth: usize) -> Result<Expression, Refused> {
+    let tree = parse::tree(text)?;
+    translate::tree(&tree, named, depth)
+}
+
+// === impl Nothing ===
+
+impl Named for Nothing {
+    fn pattern_set(&self, _: &str) -> Option<Vec<String>> {
+        None
+    }
+
+    fn expression(&self, _: &str) -> Option<String> {
+        None
+    }
+}
