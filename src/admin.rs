@@ -16,8 +16,10 @@ mod access;
 pub(crate) mod auth;
 mod body;
 mod dashboard;
+pub(crate) mod edit;
 mod events;
 mod health;
+mod idempotency;
 mod look;
 mod metrics;
 mod openapi;
@@ -52,6 +54,8 @@ struct Shared {
     /// What is remembered of callers.
     keeper: auth::Keeper,
     events: Arc<events::Hub>,
+    turns: edit::Turns,
+    answers: idempotency::Answers,
     /// Streams of `/events` that may be open at once.
     streams: Arc<Semaphore>,
     /// True once the process ends: streams close.
@@ -67,6 +71,8 @@ impl App {
             handle,
             keeper: auth::Keeper::new(),
             events,
+            turns: edit::Turns::default(),
+            answers: idempotency::Answers::default(),
             streams: Arc::new(Semaphore::new(events::STREAMS_MAX)),
             stopping,
         }))

@@ -111,7 +111,11 @@ pub struct ConfigStatus {
     pub unsaved: bool,
     /// FILE.
     pub path: Option<std::path::PathBuf>,
+    /// The state directory; `None`: nothing is kept.
+    pub state: Option<std::path::PathBuf>,
     pub warnings: Vec<String>,
+    /// Paths of keys that the command line sets (`--set`), whatever a configuration says.
+    pub set: Vec<String>,
     pub loaded_at: Wall,
     /// When and why FILE was last read again and refused; `None` once it was taken, or written.
     pub reload_failed: Option<(Wall, String)>,

@@ -24,6 +24,7 @@
 //! - [`dnssec`]: signed zones, their keys, rolling them
 //! - [`transfers`]: zones to secondaries: AXFR, NOTIFY, TSIG, the serial
 //! - [`config`]: the file, reload, save, and what is refused
+//! - [`rest`]: the configuration object by object over HTTP, lists, certificates, events
 //! - [`endings`]: how requests and connections end, times, the access log, who is connected
 //! - [`figures`]: every statistic of NetScaler and where it is read, and the series for Prometheus
 //! - [`audit`]: the journal: asking, documents for a review, the past, shipping it
@@ -62,6 +63,7 @@ pub mod pairs;
 pub mod peers;
 pub mod persistence;
 pub mod records;
+pub mod rest;
 pub mod rules;
 pub mod scenarios;
 pub mod sql;

@@ -7,14 +7,22 @@ mod access;
 mod acts;
 #[path = "api/appliance.rs"]
 mod appliance;
+#[path = "api/certificates.rs"]
+mod certificates;
 #[path = "api/events.rs"]
 mod events;
 #[path = "api/figures.rs"]
 mod figures;
+#[path = "api/objects.rs"]
+mod objects;
+#[path = "api/pages.rs"]
+mod pages;
 #[path = "api/people.rs"]
 mod people;
 #[path = "api/reads.rs"]
 mod reads;
+#[path = "api/refused.rs"]
+mod refused;
 #[path = "api/shell.rs"]
 mod shell;
 #[path = "api/users.rs"]

@@ -101,29 +101,35 @@ pub(crate) fn media_type(headers: &HeaderMap) -> String {
     value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
+/// A body that is a JSON object. An empty one is `{}`. The media type must be JSON (a merge patch is JSON, too) or unsaid;
+/// curl's default of `-d` is taken as unsaid, because a form can never be meant here.
+pub(crate) fn object(headers: &HeaderMap, body: &[u8]) -> Result<Map<String, Value>, Problem> {
+    if body.iter().all(u8::is_ascii_whitespace) {
+        return Ok(Map::new());
+    }
+    let media = media_type(headers);
+    let json = ["", "application/json", "application/merge-patch+json", "application/x-www-form-urlencoded"];
+    if !json.contains(&&media[..]) {
+        return Err(Problem::new(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "unsupported_media_type",
+            format!("`{media}` is not read here; send application/json"),
+        ));
+    }
+    let text = std::str::from_utf8(body).map_err(|_| Problem::bad_request("the body is not UTF-8"))?;
+    match parse_json(text) {
+        Ok(Value::Object(map)) => Ok(map),
+        Ok(_) => Err(Problem::bad_request("the body is not a JSON object")),
+        Err(error) => Err(Problem::bad_request(format!("the body is not JSON: {error}"))),
+    }
+}
+
 // === impl Fields ===
 
 impl Fields {
-    /// An empty body is `{}`. The media type must be JSON or unsaid; curl's default of `-d` is taken as unsaid, because
-    /// a form can never be meant here.
+    /// As [`object`] reads it, with known members only.
     pub fn parse(headers: &HeaderMap, body: &[u8], known: &'static [Field]) -> Result<Fields, Problem> {
-        if body.iter().all(u8::is_ascii_whitespace) {
-            return Ok(Fields(Map::new()));
-        }
-        let media = media_type(headers);
-        if !matches!(&media[..], "" | "application/json" | "application/x-www-form-urlencoded") {
-            return Err(Problem::new(
-                StatusCode::UNSUPPORTED_MEDIA_TYPE,
-                "unsupported_media_type",
-                format!("`{media}` is not read here; send application/json"),
-            ));
-        }
-        let text = std::str::from_utf8(body).map_err(|_| Problem::bad_request("the body is not UTF-8"))?;
-        let map = match parse_json(text) {
-            Ok(Value::Object(map)) => map,
-            Ok(_) => return Err(Problem::bad_request("the body is not a JSON object")),
-            Err(error) => return Err(Problem::bad_request(format!("the body is not JSON: {error}"))),
-        };
+        let map = object(headers, body)?;
         for key in map.keys() {
             if !known.iter().any(|f| f.name == key) {
                 let problem = Problem::bad_request(format!("unknown key `{key}`"));
@@ -293,6 +299,10 @@ impl Params {
             }
         }
         Ok(())
+    }
+
+    pub fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (&name[..], &value[..]))
     }
 
     pub fn get(&self, name: &str) -> Option<&str> {

@@ -6,9 +6,12 @@
 //!
 //! `event` is the kind of the object (`service`, `vserver`, `scenario`, `alert`, …, or `board` for a row that a condition
 //! reads); `data` is `{now, at, name, object, what}` with the whole changed object. The first event is `hello`;
-//! `heartbeat` comes every two seconds, so that a page can tell a quiet appliance from a dead connection.
+//! `heartbeat` comes every two seconds, so that a page can tell a quiet appliance from a dead connection. `config` tells that
+//! another configuration runs, or that it was saved; `rates` comes each second with what was counted of the objects that
+//! `?rates=` names. None of these three has an id: they say what is, not what happened.
 
 mod hub;
+mod rates;
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -17,12 +20,13 @@ use std::time::Duration;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::sse::{Event as SseEvent, Sse};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 
 use super::App;
 use super::body::{Field, FieldKind, Params, field};
+use super::dto::ConfigDto;
 use super::problem::Problem;
 use super::route::Route;
 use crate::control::World;
@@ -33,10 +37,11 @@ pub(crate) use hub::Hub;
 /// Streams open at once.
 pub(crate) const STREAMS_MAX: usize = 64;
 const HEARTBEAT: Duration = Duration::from_secs(2);
+const RATES: Duration = Duration::from_secs(1);
 /// A client that takes nothing for this long is let go.
 const STALLED: Duration = Duration::from_secs(30);
 
-const TOPICS: [&str; 13] = [
+const TOPICS: [&str; 14] = [
     "check",
     "server",
     "service",
@@ -50,9 +55,17 @@ const TOPICS: [&str; 13] = [
     "datacenter_pair",
     "zone",
     "board",
+    "config",
 ];
 
-const QUERY: &[Field] = &[field("topics", FieldKind::Text, "Kinds to send, separated by commas; all where absent.")];
+const QUERY: &[Field] = &[
+    field("topics", FieldKind::Text, "Kinds to send, separated by commas; all where absent."),
+    field(
+        "rates",
+        FieldKind::Text,
+        "Objects whose rates to send each second, as vserver/NAME or service/NAME, separated by commas; at most 50.",
+    ),
+];
 
 pub(crate) fn route() -> Route {
     Route::get("/api/v1/events", "Every transition and state change, as server-sent events", stream)
@@ -65,7 +78,7 @@ async fn stream(
     headers: HeaderMap,
     params: Params,
 ) -> Result<Sse<ReceiverStream<Result<SseEvent, Infallible>>>, Problem> {
-    let topics = topics(&params)?;
+    let asked = Feed { topics: topics(&params)?, rates: rates::wanted(&params)? };
     let permit = Arc::clone(&app.0.streams)
         .try_acquire_owned()
         .map_err(|_| Problem::busy(format!("{STREAMS_MAX} streams are open already")))?;
@@ -73,7 +86,7 @@ async fn stream(
     let (sender, receiver) = mpsc::channel(32);
     tokio::spawn(async move {
         let _permit = permit;
-        feed(app, topics, last, sender).await;
+        feed(app, asked, last, sender).await;
     });
     Ok(Sse::new(ReceiverStream::new(receiver)))
 }
@@ -91,13 +104,14 @@ fn topics(params: &Params) -> Result<Vec<&'static str>, Problem> {
         .collect()
 }
 
-/// Carries one client until it leaves, stalls, or the process ends.
-async fn feed(
-    app: App,
+/// What a client asks for.
+struct Feed {
     topics: Vec<&'static str>,
-    last: Option<String>,
-    client: mpsc::Sender<Result<SseEvent, Infallible>>,
-) {
+    rates: Vec<rates::Wanted>,
+}
+
+/// Carries one client until it leaves, stalls, or the process ends.
+async fn feed(app: App, asked: Feed, last: Option<String>, client: mpsc::Sender<Result<SseEvent, Infallible>>) {
     let hub = Arc::clone(&app.0.events);
     let mut latest = hub.latest.subscribe();
     let mut stopping = app.0.stopping.clone();
@@ -114,6 +128,8 @@ async fn feed(
         }
     }
     let mut heartbeat = tokio::time::interval(HEARTBEAT);
+    let mut rates = tokio::time::interval(RATES);
+    let mut config = None;
     loop {
         match hub.after(cursor) {
             Next::Lost => {
@@ -125,7 +141,7 @@ async fn feed(
             Next::Events(events) => {
                 for event in events {
                     cursor = event.id;
-                    if topics.contains(&event.kind) && !send(&client, hub.render(&event)).await {
+                    if asked.topics.contains(&event.kind) && !send(&client, hub.render(&event)).await {
                         return;
                     }
                 }
@@ -134,8 +150,24 @@ async fn feed(
         tokio::select! {
             changed = latest.changed() => if changed.is_err() { return },
             _ = heartbeat.tick() => {
-                let Ok(now) = app.read(|world| json!({ "now": world.now.wall.to_string() })).await else { return };
-                if !send(&client, SseEvent::default().event("heartbeat").data(now.to_string())).await {
+                let Ok((now, status)) = app.read(beat).await else { return };
+                let data = json!({ "now": now });
+                if !send(&client, SseEvent::default().event("heartbeat").data(data.to_string())).await {
+                    return;
+                }
+                let changed = config.as_ref().is_some_and(|before| *before != status);
+                if changed && asked.topics.contains(&"config") {
+                    let data = json!({ "now": now, "name": "config", "object": status });
+                    if !send(&client, SseEvent::default().event("config").data(data.to_string())).await {
+                        return;
+                    }
+                }
+                config = Some(status);
+            }
+            _ = rates.tick(), if !asked.rates.is_empty() => {
+                let wanted = asked.rates.clone();
+                let Ok(counted) = app.study(move |world| rates::of(world, &wanted)).await else { continue };
+                if !send(&client, SseEvent::default().event("rates").data(counted.to_string())).await {
                     return;
                 }
             }
@@ -156,8 +188,15 @@ fn hello(world: &World<'_>) -> String {
         "name": &*world.model.appliance.name,
         "version": env!("CARGO_PKG_VERSION"),
         "generation": world.snapshot.generation,
+        "snapshot": world.snapshot.generation,
     })
     .to_string()
+}
+
+/// The time, and what is known of the configuration.
+fn beat(world: &World<'_>) -> (String, Value) {
+    let config = serde_json::to_value(ConfigDto::of(world)).unwrap_or_default();
+    (world.now.wall.to_string(), config)
 }
 
 fn reset() -> SseEvent {

@@ -1,12 +1,17 @@
 //! `/api/v1/openapi.json`, made of the table of routes.
 
+mod tables;
+
 use axum::Json;
+use axum::http::Method;
 use serde_json::{Map, Value, json};
 
 use super::auth::Access;
 use super::body::{Field, FieldKind};
 use super::dto::{PreviewDto, Schema};
+use super::rest;
 use super::route::{Answer, Reads, Route, table};
+use tables::Form;
 
 pub(crate) fn route() -> Route {
     Route::get("/api/v1/openapi.json", "This document", || async { Json(document()) }).answers::<Value>()
@@ -54,7 +59,7 @@ fn operation(route: &Route, components: &mut Map<String, Value>) -> Value {
         "parameters": parameters(route),
         "responses": responses(route, components),
     });
-    if let Some(body) = request_body(route) {
+    if let Some(body) = request_body(route, components) {
         operation["requestBody"] = body;
     }
     if route.access == Access::Public {
@@ -91,10 +96,31 @@ fn parameters(route: &Route) -> Vec<Value> {
     let in_query = route.query.iter().filter(|f| !f.name.is_empty()).map(
         |field| json!({ "name": field.name, "in": "query", "description": field.about, "schema": field_schema(field) }),
     );
-    in_path.chain(in_query).collect()
+    in_path.chain(in_query).chain(in_header(route)).collect()
 }
 
-fn request_body(route: &Route) -> Option<Value> {
+fn in_header(route: &Route) -> Vec<Value> {
+    let header = |name: &str, about: &str| json!({ "name": name, "in": "header", "description": about, "schema": { "type": "string", "minLength": 1 } });
+    let is_there = !matches!(route.answer, Answer::NotInThisBuild);
+    let is_post = route.method == Method::POST;
+    let mut headers = Vec::new();
+    if is_post && is_there {
+        let about = "Sent again with the same key, it is done once; at most 255 bytes.";
+        headers.push(header("Idempotency-Key", about));
+    }
+    let changes = matches!(route.answer, Answer::ObjectChanged { .. }) && !is_post;
+    if changes || matches!((route.body, &route.method), (Reads::Config, &Method::PUT)) {
+        let about =
+            "ETags of what was looked at, or the hash of the whole configuration; 412 where it is another by now.";
+        headers.push(header("If-Match", about));
+    }
+    if matches!(route.answer, Answer::Text("text/event-stream")) {
+        headers.push(header("Last-Event-ID", "Go on behind this event; `reset` where that is too far back."));
+    }
+    headers
+}
+
+fn request_body(route: &Route, components: &mut Map<String, Value>) -> Option<Value> {
     match route.body {
         Reads::Nothing => None,
         Reads::Fields(fields) => {
@@ -107,6 +133,22 @@ fn request_body(route: &Route) -> Option<Value> {
             "application/toml": { "schema": { "type": "string" } },
             "application/json": { "schema": { "type": "object" } },
         } })),
+        Reads::Object { schema, named } => {
+            let form = if named { Form::New } else { Form::Whole };
+            let schema = tables::reference(schema, form, components);
+            Some(json!({ "required": true, "content": { "application/json": { "schema": schema } } }))
+        }
+        Reads::Certificate => Some(json!({ "required": true, "content": {
+            "application/json": { "schema": certificate_schema() },
+            "application/x-pem-file": { "schema": { "type": "string" } },
+        } })),
+        Reads::Patch(schema) => {
+            let schema = tables::reference(schema, Form::Patch, components);
+            let content = json!({ "schema": schema });
+            Some(json!({ "required": true, "content": {
+                "application/merge-patch+json": content, "application/json": content,
+            } }))
+        }
     }
 }
 
@@ -150,9 +192,26 @@ fn responses(route: &Route, components: &mut Map<String, Value>) -> Value {
             };
             json!({ "application/json": { "schema": schema } })
         }
+        Answer::Object(schema) => {
+            json!({ "application/json": { "schema": tables::reference(schema, Form::Whole, components) } })
+        }
+        Answer::Objects(schema) => {
+            let items = json!({ "type": "array", "items": tables::reference(schema, Form::New, components) });
+            json!({ "application/json": { "schema": rest::pages::described(items) } })
+        }
+        Answer::ObjectChanged { schema, .. } => json!({ "application/json": { "schema": {
+            "allOf": [tables::reference(schema, Form::Whole, components), object_changed_schema()],
+        } } }),
         Answer::Text(media_type) => json!({ media_type: { "schema": { "type": "string" } } }),
     };
-    json!({ "200": { "description": "Done.", "content": content }, "default": problem })
+    let mut responses = json!({ "200": { "description": "Done.", "content": content }, "default": problem });
+    if let Answer::ObjectChanged { created: true, .. } = route.answer {
+        responses["201"] = json!({
+            "description": "It is new.", "content": content,
+            "headers": { "Location": { "description": "Where it is.", "schema": { "type": "string" } } },
+        });
+    }
+    responses
 }
 
 fn changed_schema() -> Value {
@@ -173,6 +232,32 @@ fn changed_schema() -> Value {
     })
 }
 
+fn certificate_schema() -> Value {
+    let text = |about: &str| json!({ "type": "string", "description": about });
+    json!({
+        "type": "object",
+        "required": ["certificate"],
+        "properties": {
+            "certificate": text("PEM, or the name of a file relative to the configuration's."),
+            "chain": text("PEM of what follows the certificate."),
+            "key": text("PEM, or the name of a file. It never comes back."),
+        },
+    })
+}
+
+fn object_changed_schema() -> Value {
+    let mut schema = changed_schema();
+    schema["required"] = json!(["generation", "changes"]);
+    let texts = json!({ "type": "array", "items": { "type": "string" } });
+    let properties = &mut schema["properties"];
+    properties["changes"] =
+        super::dto::described(texts, "A line for each difference, of a dry run also what would follow.");
+    properties["dry_run"] = json!({ "type": "boolean", "description": "Nothing was changed." });
+    properties["deleted"] = json!({ "type": "boolean", "description": "It is gone." });
+    properties["object"] = json!({ "description": "Its state, where it has one." });
+    schema
+}
+
 fn problem_schema() -> Value {
     json!({
         "type": "object",
@@ -188,77 +273,28 @@ fn problem_schema() -> Value {
             "problems": {
                 "type": "array",
                 "description": "With 422: everything that is wrong with a configuration.",
-                "items": { "type": "object" },
+                "items": {
+                    "type": "object",
+                    "required": ["what"],
+                    "properties": {
+                        "what": { "type": "string" },
+                        "path": { "type": "string", "description": "Dotted path of the key." },
+                        "pointer": { "type": "string", "description": "Where in the body (RFC 6901)." },
+                        "did_you_mean": { "type": ["string", "null"] },
+                        "file": { "type": "string" },
+                        "line": { "type": "integer" },
+                        "column": { "type": "integer" },
+                        "severity": { "type": "string" },
+                    },
+                },
+            },
+            "used_by": {
+                "type": "array", "items": { "type": "string" },
+                "description": "With 409 `in_use`: who names the object.",
             },
         },
     })
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_route_is_documented_once_and_every_reference_leads_somewhere() {
-        let document = document();
-        let mut operations = 0;
-        for (path, item) in document["paths"].as_object().unwrap() {
-            assert!(path.starts_with('/'), "{path}");
-            operations += item.as_object().unwrap().len();
-        }
-        assert_eq!(operations, table().len(), "two routes share a method and a path");
-        let text = document.to_string();
-        for reference in text.split("\"#/components/schemas/").skip(1) {
-            let name = reference.split('"').next().unwrap();
-            assert!(document["components"]["schemas"][name].is_object(), "{name} is not described");
-        }
-    }
-
-    #[test]
-    fn operation_ids_are_unique() {
-        let mut ids: Vec<String> = table().iter().map(operation_id).collect();
-        let all = ids.len();
-        ids.sort();
-        ids.dedup();
-        assert_eq!(ids.len(), all);
-    }
-
-    #[test]
-    fn the_contract_is_in_the_table() {
-        let table: Vec<String> = table().iter().map(|r| format!("{} {}", r.method, r.path)).collect();
-        for wanted in [
-            "GET /api/v1/status",
-            "GET /api/v1/vservers/{name}",
-            "POST /api/v1/services/{name}/disable",
-            "POST /api/v1/service-groups/{name}/members/{member}/enable",
-            "POST /api/v1/vservers/{name}/enable",
-            "PUT /api/v1/scenarios/{name}/modes",
-            "PUT /api/v1/switches/{name}",
-            "PUT /api/v1/checks/{name}/force",
-            "PUT /api/v1/services/{name}/force",
-            "GET /api/v1/scenarios/{name}/transitions",
-            "GET /api/v1/journal",
-            "GET /api/v1/explain/dns",
-            "POST /api/v1/explain/request",
-            "POST /api/v1/config/diff",
-            "PUT /api/v1/config",
-            "POST /api/v1/config/save",
-            "GET /api/v1/events",
-            "GET /api/v1/connections",
-            "DELETE /api/v1/connections/{id}",
-            "POST /api/v1/services/{name}/kick",
-            "POST /api/v1/scenarios/{name}/guard",
-            "GET /api/v1/outbox",
-            "POST /api/v1/outbox/{id}/replay",
-            "POST /api/v1/triggers/{name}/test",
-            "POST /api/v1/services",
-            "PATCH /api/v1/services/{name}",
-            "DELETE /api/v1/zones/{name}",
-            "GET /metrics",
-            "GET /healthz",
-            "GET /readyz",
-        ] {
-            assert!(table.iter().any(|route| route == wanted), "{wanted} is missing");
-        }
-    }
-}
+mod tests;

@@ -14,8 +14,10 @@ use super::App;
 use super::auth::{self, Access, Caller, Head, Peer};
 use super::body::{Field, Params};
 use super::dto::Schema;
+use super::idempotency;
 use super::problem::Problem;
 use super::rest;
+use crate::config::schema::Schema as Keys;
 
 /// A method and a path: who may call it, what it reads, what it answers, who carries it out.
 pub(crate) struct Route {
@@ -37,6 +39,15 @@ pub(crate) enum Reads {
     Fields(&'static [Field]),
     /// A configuration in TOML or JSON.
     Config,
+    /// A table of the configuration as JSON; `named`: with its name as `name`.
+    Object {
+        schema: Option<&'static Keys>,
+        named: bool,
+    },
+    /// A certificate: the names of files, or PEM.
+    Certificate,
+    /// A merge patch of such a table.
+    Patch(Option<&'static Keys>),
 }
 
 /// What a good request is answered.
@@ -45,6 +56,15 @@ pub(crate) enum Answer {
     Json(fn(&mut Map<String, Value>) -> Value),
     /// The object after an act, with `generation`, and with `warnings` and `still_draining` where there are any.
     Changed(fn(&mut Map<String, Value>) -> Value),
+    /// A table of the configuration as JSON, with its name.
+    Object(Option<&'static Keys>),
+    /// A page of them.
+    Objects(Option<&'static Keys>),
+    /// One after a change, with what came of it; `created`: 201 where it is new.
+    ObjectChanged {
+        schema: Option<&'static Keys>,
+        created: bool,
+    },
     /// Text of this media type.
     Text(&'static str),
     /// In the contract and not in this build: 501.
@@ -85,9 +105,15 @@ pub(crate) fn router(app: App) -> Router {
 
 /// Lets a request through to its handler: who calls, may they, are the parameters known.
 async fn guard(State(gate): State<Gate>, mut request: Request, next: Next) -> Response {
-    match admit(&gate, &mut request).await {
-        Ok(()) => next.run(request).await,
-        Err(problem) => problem.into_response(),
+    if let Err(problem) = admit(&gate, &mut request).await {
+        return problem.into_response();
+    }
+    let acts = request.method() == Method::POST && request.headers().contains_key(idempotency::KEY);
+    match request.extensions().get::<Caller>().cloned().filter(|_| acts) {
+        Some(caller) => {
+            idempotency::once(&gate.app, &caller, request, next).await.unwrap_or_else(IntoResponse::into_response)
+        }
+        None => next.run(request).await,
     }
 }
 
@@ -173,6 +199,15 @@ impl Route {
         Route::new(Method::PUT, path, access, summary, handler)
     }
 
+    pub fn patch<H: Handler<T, App>, T: 'static>(
+        path: impl Into<String>,
+        access: Access,
+        summary: &str,
+        handler: H,
+    ) -> Route {
+        Route::new(Method::PATCH, path, access, summary, handler)
+    }
+
     pub fn delete<H: Handler<T, App>, T: 'static>(
         path: impl Into<String>,
         access: Access,
@@ -206,6 +241,22 @@ impl Route {
 
     pub fn answers_changed<D: Schema>(self) -> Route {
         Route { answer: Answer::Changed(D::schema), ..self }
+    }
+
+    pub fn answers_object(self, schema: Option<&'static Keys>) -> Route {
+        Route { answer: Answer::Object(schema), ..self }
+    }
+
+    pub fn answers_objects(self, schema: Option<&'static Keys>) -> Route {
+        Route { answer: Answer::Objects(schema), ..self }
+    }
+
+    pub fn answers_object_changed(self, schema: Option<&'static Keys>) -> Route {
+        Route { answer: Answer::ObjectChanged { schema, created: false }, ..self }
+    }
+
+    pub fn answers_created(self, schema: Option<&'static Keys>) -> Route {
+        Route { answer: Answer::ObjectChanged { schema, created: true }, ..self }
     }
 
     pub fn answers_text(self, media_type: &'static str) -> Route {

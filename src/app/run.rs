@@ -96,6 +96,7 @@ async fn start(options: &RunOptions) -> Result<Running, String> {
         store,
         found,
         path: Some(options.config.clone()),
+        state: state.clone(),
         overrides: options.set.clone(),
         files: Arc::new(DiskFiles::beside(&options.config)),
         clock,

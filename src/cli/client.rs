@@ -111,8 +111,24 @@ impl Client {
             .map_err(|error| self.unreachable(format!("an answer of another version: {error}")))
     }
 
-    /// A call with a JSON body, if any; the answer as JSON.
+    /// A call with a JSON body, if any; the answer as JSON. Of a collection that comes in pages, all of them as one.
     pub async fn call(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value, Failure> {
+        let mut whole = self.call_once(method, path, body).await?;
+        while let Some(next) = whole.get("next").and_then(Value::as_str).map(str::to_owned) {
+            let mut page = self.call_once(Method::GET, &next, None).await?;
+            let Some(more) = page.get_mut("items").and_then(Value::as_array_mut).map(std::mem::take) else { break };
+            if let Some(items) = whole.get_mut("items").and_then(Value::as_array_mut) {
+                items.extend(more);
+            }
+            match page.get_mut("next").map(Value::take) {
+                Some(next) => whole["next"] = next,
+                None => drop(whole.as_object_mut().and_then(|whole| whole.shift_remove("next"))),
+            }
+        }
+        Ok(whole)
+    }
+
+    async fn call_once(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value, Failure> {
         let mut request = self.request(method, path);
         if let Some(body) = body {
             request = request.json(body);

@@ -41,6 +41,7 @@ const PAGES: [(&str, &str); 35] = pages![
     "peers",
     "persistence",
     "records",
+    "rest",
     "rules",
     "scenarios",
     "sql",

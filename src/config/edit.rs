@@ -6,6 +6,7 @@
 mod hidden;
 mod json;
 mod merge;
+mod running;
 
 use toml_edit::{DocumentMut, Item, TableLike, Value as Toml};
 
@@ -14,7 +15,8 @@ use super::render::text::{Text, Value};
 pub(super) use hidden::is_hidden;
 pub use hidden::redact;
 pub use json::parse_json;
-pub use merge::merge;
+pub use merge::{is_ordered, merge};
+pub use running::running;
 
 /// A JSON configuration as TOML text, keys in the order of the JSON.
 ///

@@ -92,7 +92,8 @@ fn unknown_key(
         return None;
     }
     let same = hints::same_key(key, schema).map(|key| key.name);
-    let meant = same.or_else(|| nearest(key, schema.keys.iter().map(|key| key.name))).map(str::to_owned);
+    let near = || report.may_spell().then(|| nearest(key, schema.keys.iter().map(|key| key.name))).flatten();
+    let meant = same.or_else(near).map(str::to_owned);
     let hint = match meant {
         None if schema.keys.len() <= 8 => {
             let keys: Vec<_> = schema.keys.iter().map(|key| format!("`{}`", key.name)).collect();

@@ -167,7 +167,7 @@ impl Core {
     /// Restores what was saved, adopts the configuration, carries out the acts that a former process had promised, and
     /// publishes the first snapshot.
     pub fn start(now: Now, setup: Setup) -> Core {
-        let Setup { loaded, found, path, overrides, files, events } = setup;
+        let Setup { loaded, found, path, state, overrides, files, events } = setup;
         let contents = transfers::wanted(&found.zones, &loaded.model);
         let zones = Arc::new(ZoneIndex::build_with(&loaded.model, &contents, None));
         let mut registry = found.cookie_key.clone().map_or_else(Registry::default, Registry::with_cookie_key);
@@ -192,7 +192,9 @@ impl Core {
                 saved_hash: loaded.hash.to_string(),
                 unsaved: false,
                 path,
+                state,
                 warnings: loaded.warnings.iter().map(Problem::plain).collect(),
+                set: overrides.iter().map(|(path, _)| path.clone()).collect(),
                 loaded_at: now.wall,
                 reload_failed: None,
             },

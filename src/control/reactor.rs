@@ -50,6 +50,8 @@ pub struct Begin {
     pub found: Found,
     /// FILE.
     pub path: Option<std::path::PathBuf>,
+    /// The state directory; `None`: nothing is kept.
+    pub state: Option<std::path::PathBuf>,
     /// `--set PATH=VALUE`
     pub overrides: Vec<(String, String)>,
     pub files: FileAccess,
@@ -99,7 +101,7 @@ impl Reactor {
     /// Restores, adopts and publishes before it returns: the first snapshot is there. Errors: the machine refuses a
     /// thread.
     pub fn start(begin: Begin) -> io::Result<Reactor> {
-        let Begin { loaded, store, found, path, overrides, files, clock, probes } = begin;
+        let Begin { loaded, store, found, path, state, overrides, files, clock, probes } = begin;
         let (requests, request_queue) = mpsc::channel(REQUESTS_MOST);
         let (samples, sample_queue) = mpsc::channel(SAMPLES_MOST);
         let (observations, observation_queue) = mpsc::channel(OBSERVATIONS_MOST);
@@ -115,7 +117,7 @@ impl Reactor {
         let folder = path.as_deref().and_then(std::path::Path::parent).map(std::path::Path::to_owned);
         let surroundings = Surroundings { folder: folder.unwrap_or_default() };
         let journal_head = found.journal_head;
-        let setup = Setup { loaded, found, path, overrides, files, events: events.clone() };
+        let setup = Setup { loaded, found, path, state, overrides, files, events: events.clone() };
         let core = Core::start(clock.now(), setup);
         let cell = Arc::clone(core.cell());
         let (journal_head, head) = watch::channel(journal_head);

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use bascule::config::{Files, Loaded};
+use bascule::config::{Files, Loaded, Source, load};
 use bascule::control::clock::Clock;
 use bascule::control::reactor::{Begin, Reactor};
 use bascule::control::store::{Found, Memory};
+use bascule::files::DiskFiles;
 use bascule::model::Model;
 use bascule::model::check::Host;
 use bascule::model::condition::{Condition, Group, Subject, Term};
@@ -25,6 +26,13 @@ pub struct Appliance {
     pub state: tempfile::TempDir,
     _stop: watch::Sender<bool>,
     _reactor: Reactor,
+}
+
+/// An answer.
+pub struct Answered {
+    pub status: u16,
+    pub headers: reqwest::header::HeaderMap,
+    pub body: Value,
 }
 
 struct NoFiles;
@@ -112,20 +120,37 @@ impl Appliance {
     }
 
     pub fn with(model: Model) -> Appliance {
+        Appliance::loaded(Loaded {
+            model: Arc::new(model),
+            warnings: Vec::new(),
+            sources: Vec::new(),
+            hash: "h".into(),
+        })
+    }
+
+    /// With a configuration that must load.
+    pub fn of(text: &str) -> Appliance {
+        let root = Source { path: "test.toml".into(), text: text.into() };
+        Appliance::loaded(load(root, &[], &NoFiles).unwrap_or_else(|problems| panic!("{problems:#?}")))
+    }
+
+    fn loaded(loaded: Loaded) -> Appliance {
         bascule::app::install_crypto();
-        let loaded = Loaded { model: Arc::new(model), warnings: Vec::new(), sources: Vec::new(), hash: "h".into() };
+        let state = tempfile::tempdir().unwrap();
         let reactor = Reactor::start(Begin {
             loaded,
             store: Box::new(Memory::new()),
             found: Found::default(),
             path: None,
+            state: Some(state.path().to_owned()),
             overrides: Vec::new(),
-            files: Arc::new(NoFiles),
+            files: Arc::new(DiskFiles::beside(&state.path().join("box.toml"))),
             clock: Clock::start(),
             probes: 8,
         })
         .unwrap();
-        let state = tempfile::tempdir().unwrap();
+        // Nobody binds anything, so that no change waits for listeners.
+        reactor.cell.set_reconciled(u64::MAX);
         let tcp = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let unix = std::os::unix::net::UnixListener::bind(state.path().join("bascule.sock")).unwrap();
         let base = format!("http://{}", tcp.local_addr().unwrap());
@@ -133,6 +158,24 @@ impl Appliance {
         bascule::admin::serve(reactor.handle.clone(), Some(tcp), Some(unix), stopping);
         let http = reqwest::Client::builder().no_proxy().build().unwrap();
         Appliance { base, http, state, _stop: stop, _reactor: reactor }
+    }
+
+    /// An answer with its header fields.
+    pub async fn send(&self, method: Method, path: &str, body: Option<Value>, headers: &[(&str, &str)]) -> Answered {
+        let mut request = self.http.request(method, format!("{}{path}", self.base));
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        if let Some(body) = body {
+            request = request.json(&body);
+        }
+        let response = request.send().await.unwrap();
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        Answered { status, headers, body: response.json().await.unwrap_or_default() }
+    }
+
+    pub async fn text(&self, path: &str) -> String {
+        self.http.get(format!("{}{path}", self.base)).send().await.unwrap().text().await.unwrap()
     }
 
     /// Status and body of a call; `body` is sent as JSON.
@@ -161,5 +204,14 @@ impl Appliance {
 
     pub async fn put(&self, path: &str, body: Value) -> (u16, Value) {
         self.call(Method::PUT, path, Some(body)).await
+    }
+}
+
+// === impl Answered ===
+
+impl Answered {
+    /// Empty where it is not there.
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }
 }

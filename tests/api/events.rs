@@ -19,7 +19,11 @@ struct Received {
 
 impl Stream {
     async fn open(appliance: &Appliance, last: Option<&str>) -> Stream {
-        let mut request = appliance.http.get(format!("{}/api/v1/events", appliance.base));
+        Stream::asking(appliance, "", last).await
+    }
+
+    async fn asking(appliance: &Appliance, query: &str, last: Option<&str>) -> Stream {
+        let mut request = appliance.http.get(format!("{}/api/v1/events{query}", appliance.base));
         if let Some(last) = last {
             request = request.header("last-event-id", last);
         }
@@ -78,4 +82,32 @@ async fn a_quiet_stream_has_a_heartbeat() {
     let mut stream = Stream::open(&appliance, None).await;
     let beat = stream.next(|e| e.kind == "heartbeat").await;
     assert!(beat.data["now"].is_string());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rates_come_each_second_for_the_objects_asked_for() {
+    let appliance = Appliance::start();
+    let mut stream = Stream::asking(&appliance, "?topics=scenario&rates=vserver/web,service/nobody", None).await;
+    assert!(stream.next(|e| e.kind == "hello").await.data["snapshot"].is_u64());
+    for _ in 0..2 {
+        let rates = stream.next(|e| e.kind == "rates").await;
+        let items = rates.data["items"].as_array().unwrap();
+        assert_eq!(items.len(), 1, "what is not there is left out: {rates:?}");
+        assert_eq!((&items[0]["kind"], &items[0]["name"]), (&json!("vserver"), &json!("web")));
+        assert_eq!(items[0]["requests"]["total"], 0);
+    }
+    let refused = appliance.call(reqwest::Method::GET, "/api/v1/events?rates=web", None).await;
+    assert_eq!(refused.0, 400);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn topics_choose_and_a_change_of_the_configuration_is_told() {
+    let appliance = Appliance::of(super::objects::TEXT);
+    let mut stream = Stream::asking(&appliance, "?topics=config,scenario", None).await;
+    stream.next(|e| e.kind == "heartbeat").await;
+    appliance.post("/api/v1/services/web2/disable", json!({})).await;
+    let patch = Some(json!({"port": 9009}));
+    appliance.call(reqwest::Method::PATCH, "/api/v1/services/web2", patch).await;
+    let told = stream.next(|e| e.kind != "heartbeat").await;
+    assert_eq!((told.kind.as_str(), &told.data["object"]["unsaved"]), ("config", &json!(true)), "{told:?}");
 }

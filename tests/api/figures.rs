@@ -59,7 +59,10 @@ async fn statistics_and_connections_are_there_and_who_is_not_cannot_be_ended() {
         let stats = appliance.get(path).await;
         assert_eq!((&stats["requests"], &stats["times"]), (&json!({"total": 0, "rate": 0}), &json!([])), "{stats}");
     }
-    assert_eq!(appliance.get("/api/v1/connections?service=web1&client=192.0.2.1").await, json!({"items": []}));
+    assert_eq!(
+        appliance.get("/api/v1/connections?service=web1&client=192.0.2.1").await,
+        json!({"items": [], "total": 0})
+    );
     for (method, path, status) in [
         (Method::GET, "/api/v1/stats/vservers/wbe", 404),
         (Method::GET, "/api/v1/connections?client=nobody", 400),

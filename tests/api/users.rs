@@ -75,3 +75,37 @@ async fn only_who_may_change_the_configuration_sees_its_secrets() {
         assert_eq!(journal["items"][0]["body"]["sources"].is_array(), sees, "{user}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn objects_are_changed_by_superusers_alone_and_shown_to_others_without_secrets() {
+    use reqwest::Method;
+    let appliance = appliance();
+    let send = async |user: &str, method: Method, path: &str| {
+        let request = appliance.http.request(method, format!("{}/api/v1{path}", appliance.base)).json(&json!({}));
+        let response = request.basic_auth(user, Some(user)).send().await.unwrap();
+        let tagged = response.headers().contains_key("etag");
+        (response.status().as_u16(), tagged, response.text().await.unwrap())
+    };
+    for user in ["guest", "oper"] {
+        for (method, path) in [
+            (Method::PATCH, "/services/web1"),
+            (Method::POST, "/services"),
+            (Method::DELETE, "/users/admin"),
+            (Method::PUT, "/certificates/x"),
+            (Method::POST, "/services/web1/rename"),
+            (Method::PATCH, "/config/sections/features"),
+        ] {
+            assert_eq!(send(user, method.clone(), path).await.0, 403, "{user} {method} {path}");
+        }
+    }
+    for path in ["/users", "/users/guest", "/config/sections/admin", "/config/sections"] {
+        let (status, _, text) = send("guest", Method::GET, path).await;
+        assert_eq!(status, 200, "{path}");
+        assert!(text.contains("password_hash") && !text.contains("$argon2id$"), "{path}: {text}");
+        assert!(send("admin", Method::GET, path).await.2.contains("$argon2id$"), "{path}");
+    }
+    for path in ["/users/guest", "/services/web1", "/config/sections/admin"] {
+        assert!(!send("guest", Method::GET, path).await.1, "the hash of a secret is not for everybody: {path}");
+        assert!(send("admin", Method::GET, path).await.1, "{path}");
+    }
+}

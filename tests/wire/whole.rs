@@ -36,6 +36,8 @@ mod peers;
 mod peers_refused;
 #[path = "whole/policies.rs"]
 mod policies;
+#[path = "whole/rest.rs"]
+mod rest;
 #[path = "whole/sql.rs"]
 mod sql;
 #[path = "whole/steady.rs"]

@@ -3,8 +3,9 @@
 use crate::control::World;
 use crate::model::Model;
 use crate::model::id::CertificateId;
+use crate::model::peer::PeerTls;
 use crate::model::time::Wall;
-use crate::model::tls::{ClientAuth, KeyKind};
+use crate::model::tls::{ClientAuth, ClientTls, KeyKind};
 
 dto! {
     /// A certificate, or certificates of authorities.
@@ -29,7 +30,7 @@ dto! {
         pub days_left: i64,
         /// Certificates in the file.
         pub chain_length: u64,
-        /// `vserver web`, `service app`.
+        /// `vserver web`, `service app`, `dns.tls`, `dns.https`, `peer box-b`, `peer_link`.
         pub used_by: Vec<String>,
     }
 }
@@ -78,15 +79,24 @@ fn key(kind: KeyKind) -> String {
     }
 }
 
+/// Shown to clients, or asked of them.
+fn is_in(tls: &ClientTls, id: CertificateId) -> bool {
+    let authority = match tls.client_auth {
+        ClientAuth::None => None,
+        ClientAuth::Optional { authority } | ClientAuth::Required { authority } => Some(authority),
+    };
+    tls.certificates.contains(&id) || authority == Some(id)
+}
+
+fn of_peer(tls: &PeerTls, file: &str) -> bool {
+    [&tls.certificate, &tls.ca].into_iter().any(|pem| *pem.file == *file)
+}
+
 fn used_by(model: &Model, id: CertificateId) -> Vec<String> {
     let mut users = Vec::new();
     for vserver in &model.vservers {
         let Some(tls) = &vserver.tls else { continue };
-        let authority = match tls.client_auth {
-            ClientAuth::None => None,
-            ClientAuth::Optional { authority } | ClientAuth::Required { authority } => Some(authority),
-        };
-        if tls.certificates.contains(&id) || authority == Some(id) {
+        if is_in(tls, id) {
             users.push(format!("vserver {}", vserver.name));
         }
     }
@@ -96,5 +106,15 @@ fn used_by(model: &Model, id: CertificateId) -> Vec<String> {
             users.push(format!("service {}", service.name));
         }
     }
+    for (section, encrypted) in [("dns.tls", &model.dns.tls), ("dns.https", &model.dns.https)] {
+        if encrypted.as_ref().is_some_and(|encrypted| is_in(&encrypted.tls, id)) {
+            users.push(section.to_owned());
+        }
+    }
+    // Peers name files.
+    let file = &model.certificates[id.index()].chain.file;
+    let ends = model.peers.iter().map(|peer| (format!("peer {}", peer.name), &peer.tls));
+    let ends = ends.chain([("peer_link".to_owned(), &model.peer_link.tls)]);
+    users.extend(ends.filter(|(_, tls)| tls.as_ref().is_some_and(|tls| of_peer(tls, file))).map(|(user, _)| user));
     users
 }

@@ -5,26 +5,25 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
+use axum::http::{HeaderValue, header};
+use axum::response::IntoResponse;
 use serde::Serialize;
 
 use super::super::App;
-use super::super::body::{Field, FieldKind, Params, field};
+use super::super::auth::Caller;
+use super::super::body::Params;
 use super::super::dto::{
-    CertificateDto, CheckDto, CheckHistoryDto, DatacenterDto, Items, LbMonitorDto, PairDto, PeerDto, QueryDto, RuleDto,
+    CertificateDto, CheckDto, CheckHistoryDto, DatacenterDto, LbMonitorDto, PairDto, PeerDto, QueryDto, RuleDto,
     ScenarioDto, Schema, ServerDto, ServiceDto, ServiceGroupDto, StatusDto, SwitchDto, TriggerDto, VserverDto, ZoneDto,
 };
 use super::super::problem::Problem;
 use super::super::route::{Route, Segments};
+use super::pages::{PAGE, Page, Paged};
 use crate::control::World;
 use crate::model::Model;
 use crate::model::id::{
     CertificateId, CheckId, DatacenterId, GroupId, MonitorId, QueryId, SwitchId, TriggerId, VserverId,
 };
-
-const PAGE: &[Field] = &[
-    field("limit", FieldKind::Integer, "At most this many items; all where absent."),
-    field("offset", FieldKind::Integer, "Skip this many items."),
-];
 
 /// A kind of object: where it stands in the model and how one is shown.
 struct Collection<D> {
@@ -168,16 +167,33 @@ where
 {
     let Collection { path, noun, names, show } = collection;
     let all = move |State(app): State<App>, params: Params| async move {
-        let (offset, limit) = (params.integer("offset")?.unwrap_or(0), params.integer("limit")?.unwrap_or(u64::MAX));
-        let (offset, limit) = (saturated(offset), saturated(limit));
-        let items = app.study(move |world| {
-            let count = names(world.model).len();
-            let first = offset.min(count);
-            show(world, first..first.saturating_add(limit).min(count))
+        let page = Page::of(&params)?;
+        let shown = app.study(move |world| {
+            let names = names(world.model);
+            let mut states = Vec::new();
+            if page.asks_for_states() {
+                states = show(world, 0..names.len()).into_iter().map(|item| serde_json::to_value(item).ok()).collect();
+            }
+            let is_wanted = |at: &usize| {
+                let state = states.get(*at).and_then(Option::as_ref);
+                page.is_named(names[*at]) && (states.is_empty() || state.is_some_and(|item| page.has_state(item)))
+            };
+            let cut = page.cut((0..names.len()).filter(is_wanted).collect(), &names);
+            let mut items = Vec::with_capacity(cut.shown.len());
+            for run in cut.shown.chunk_by(|a, b| a + 1 == *b) {
+                let run = run[0]..run[0] + run.len();
+                match states.get(run.clone()) {
+                    Some(shown) if !states.is_empty() => items.extend(shown.iter().map(|item| page.text(item))),
+                    _ => items.extend(show(world, run).iter().map(|item| page.text(item))),
+                }
+            }
+            let last = cut.last.map(|at| names[at]);
+            page.answer(&format!("/api/v1/{path}"), &params, items, &cut, last)
         });
-        Ok::<_, Problem>(Json(Items { items: items.await? }))
+        shown.await
     };
-    let one = move |State(app): State<App>, segments: Segments| async move {
+    let one = move |State(app): State<App>, caller: Caller, segments: Segments| async move {
+        let name = segments.first().to_owned();
         let found = app.read(move |world| {
             let known = names(world.model);
             match known.iter().position(|name| *name == segments.first()) {
@@ -187,14 +203,16 @@ where
             }
         });
         let found = found.await?;
-        found.map(Json).map_err(|(model, asked)| Problem::unknown_object(noun, asked.first(), names(&model)))
+        let shown = found.map_err(|(model, asked)| Problem::unknown_object(noun, asked.first(), names(&model)))?;
+        let tag = super::objects::tag_of(&app, &caller, path, &name).await;
+        let mut response = Json(shown).into_response();
+        if let Some(tag) = tag.and_then(|tag| HeaderValue::try_from(format!("\"{tag}\"")).ok()) {
+            response.headers_mut().insert(header::ETAG, tag);
+        }
+        Ok::<_, Problem>(response)
     };
     [
-        Route::get(format!("/api/v1/{path}"), &format!("Every {noun}"), all).query(PAGE).answers::<Items<D>>(),
+        Route::get(format!("/api/v1/{path}"), &format!("Every {noun}"), all).query(PAGE).answers::<Paged<D>>(),
         Route::get(format!("/api/v1/{path}/{{name}}"), &format!("One {noun}"), one).answers::<D>(),
     ]
-}
-
-fn saturated(number: u64) -> usize {
-    usize::try_from(number).unwrap_or(usize::MAX)
 }

@@ -14,10 +14,11 @@ use serde_json::{Value, json};
 use super::super::App;
 use super::super::auth::{Access, Caller};
 use super::super::body::{Field, FieldKind, Params, field};
-use super::super::dto::{ConnectionDto, Items};
+use super::super::dto::ConnectionDto;
 use super::super::problem::Problem;
 use super::super::route::{Route, Segments};
 use super::careful::{self, DRY_RUN};
+use super::pages::Paged;
 use crate::control::preview::Preview;
 use crate::model::Model;
 use crate::model::ending::Reason;
@@ -30,6 +31,7 @@ const QUERY: &[Field] = &[
     field("vserver", FieldKind::Text, "Only those of this vserver."),
     field("client", FieldKind::Text, "Only those of this address."),
     field("limit", FieldKind::Integer, "At most this many, the oldest first; default 1000."),
+    field("offset", FieldKind::Integer, "Skip this many."),
 ];
 const LIMIT: u64 = 1_000;
 
@@ -45,7 +47,7 @@ pub(crate) fn routes() -> Vec<Route> {
     let mut routes = vec![
         Route::get("/api/v1/connections", "Open client connections", list)
             .query(QUERY)
-            .answers::<Items<ConnectionDto>>(),
+            .answers::<Paged<ConnectionDto>>(),
         Route::delete("/api/v1/connections/{id}", Access::Operate, "End a connection with a reset", end)
             .answers::<KickedDto>(),
     ];
@@ -87,7 +89,7 @@ pub(crate) fn routes() -> Vec<Route> {
     routes
 }
 
-async fn list(State(app): State<App>, params: Params) -> Result<Json<Items<ConnectionDto>>, Problem> {
+async fn list(State(app): State<App>, params: Params) -> Result<Json<Value>, Problem> {
     let client = match params.get("client") {
         None => None,
         Some(text) => {
@@ -97,6 +99,7 @@ async fn list(State(app): State<App>, params: Params) -> Result<Json<Items<Conne
     };
     let (service, vserver) = (params.get("service").map(str::to_owned), params.get("vserver").map(str::to_owned));
     let limit = usize::try_from(params.integer("limit")?.unwrap_or(LIMIT)).unwrap_or(usize::MAX);
+    let offset = usize::try_from(params.integer("offset")?.unwrap_or(0)).unwrap_or(usize::MAX);
     let snapshot = app.handle().snapshot();
     let listed = tokio::task::spawn_blocking(move || {
         let now = Instant::now();
@@ -106,10 +109,12 @@ async fn list(State(app): State<App>, params: Params) -> Result<Json<Items<Conne
                 && client.is_none_or(|ip| c.client().ip().to_canonical() == ip)
                 && service.as_deref().is_none_or(|s| c.member().is_some_and(|member| *member.service == *s))
         });
-        wanted.take(limit).map(|connection| ConnectionDto::of(&snapshot, connection, now)).collect()
+        let wanted: Vec<_> = wanted.collect();
+        let shown = wanted.iter().skip(offset).take(limit);
+        let items: Vec<_> = shown.map(|connection| ConnectionDto::of(&snapshot, connection, now)).collect();
+        json!({ "items": items, "total": wanted.len() })
     });
-    let items = listed.await.map_err(|_| Problem::busy("the look was cut short; try again"))?;
-    Ok(Json(Items { items }))
+    listed.await.map(Json).map_err(|_| Problem::busy("the look was cut short; try again"))
 }
 
 async fn end(State(app): State<App>, caller: Caller, names: Segments) -> Result<Json<Value>, Problem> {

@@ -8,6 +8,11 @@ use super::{item_json, parse, table_json, value_json};
 /// Tables in which the order of the keys means something: services of a vserver, groups of a condition, header fields.
 const ORDERED: [&str; 6] = ["services", "monitors", "when", "gate", "headers", "custom_headers"];
 
+/// Whether the order of the keys in a table of this name means something.
+pub fn is_ordered(key: &str) -> bool {
+    ORDERED.contains(&key)
+}
+
 /// `old_text` changed so that it means `new_text`. What means the same stays as it is written, comments included; a
 /// changed value keeps the comments around it; a removed key takes its own comments along; new tables stand behind
 /// those of their kind.

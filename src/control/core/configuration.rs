@@ -10,14 +10,14 @@ use super::foresight::foresee;
 use super::saving::SaveJob;
 use super::{Core, FileAccess, Output};
 use crate::config::diff::{Difference, DifferenceKind, diff};
-use crate::config::{Loaded, Problem, Severity, Source, edit, load, populate, render};
+use crate::config::{Loaded, Problem, Severity, Source, edit, load, populate};
 use crate::control::apply::outlived;
 use crate::control::command::{Command, Done, Format, Refusal};
 use crate::files;
 use crate::model::Model;
 use crate::model::id::Name;
 use crate::model::time::Now;
-use crate::model::zone::{AllContents, ZoneText};
+use crate::model::zone::AllContents;
 use crate::snapshot::Snapshot;
 use crate::snapshot::zones::ZoneIndex;
 
@@ -119,7 +119,7 @@ impl Core {
             Command::Reload if self.config.path.is_none() => return Err(no_file()),
             Command::Save => {
                 let path = self.config.path.clone().ok_or_else(no_file)?;
-                let (text, in_one_text) = running_text(&self.sources, &self.intended);
+                let (text, in_one_text) = edit::running(&self.sources, &self.intended);
                 return Ok(ConfigJob::Save(SaveJob {
                     path,
                     text,
@@ -324,24 +324,6 @@ fn problem(file: &Name, what: String) -> Problem {
 fn read(path: Option<&Path>) -> Result<String, Refusal> {
     let path = path.ok_or_else(|| Refusal::Disk("there is no configuration file to read".to_owned()))?;
     files::read_text(path).map_err(|why| Refusal::Disk(format!("cannot read {}: {why}", path.display())))
-}
-
-/// What runs, as one text, and whether it was given so; what came in several is printed anew.
-fn running_text(sources: &[Source], model: &Model) -> (String, bool) {
-    let folder = sources.first().map_or("", |root| &root.path[..root.path.rfind('/').map_or(0, |at| at + 1)]);
-    let named = |path: &str| {
-        let zone = |text: &Option<ZoneText>| matches!(text, Some(ZoneText::File { path: file, .. }) if **file == *path);
-        let ends = model.peers.iter().filter_map(|peer| peer.tls.as_ref()).chain(&model.peer_link.tls);
-        model.zones.iter().any(|z| zone(&z.text))
-            || model.certificates.iter().any(|c| *c.chain.file == *path)
-            || ends.flat_map(|tls| [&tls.certificate, &tls.ca]).any(|pem| *pem.file == *path)
-    };
-    // Paths in the model are relative to the root file.
-    let is_named_text = |source: &Source| named(source.path.strip_prefix(folder).unwrap_or(&source.path));
-    match sources.split_first() {
-        Some((root, rest)) if rest.iter().all(is_named_text) => (root.text.to_string(), true),
-        _ => (render::render(model), false),
-    }
 }
 
 /// In one line: of many problems the first.

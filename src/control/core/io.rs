@@ -27,6 +27,8 @@ pub struct Setup {
     pub found: Found,
     /// FILE.
     pub path: Option<PathBuf>,
+    /// The state directory, where there is one.
+    pub state: Option<PathBuf>,
     /// `--set PATH=VALUE`: they hold as long as the process, whatever is loaded.
     pub overrides: Vec<(String, String)>,
     pub files: FileAccess,

@@ -89,7 +89,7 @@ impl Session {
         let queue = Queue::new(Box::new(Disk { inner, full: Arc::clone(&full) }));
         let (sender, events) = broadcast::channel(4_096);
         let files = Arc::new(Texts::default());
-        let setup = Setup { loaded, found, path: None, overrides: Vec::new(), files, events: sender };
+        let setup = Setup { loaded, found, path: None, state: None, overrides: Vec::new(), files, events: sender };
         let core = Core::start(now, setup);
         let mut session = Session {
             config,

@@ -36,7 +36,7 @@ pub fn connect(to: SocketAddr, config: &Arc<ClientConfig>) -> std::io::Result<Cl
 }
 
 /// A GET on a connection that is kept; the status.
-fn get(client: &mut Client) -> std::io::Result<u16> {
+pub fn get(client: &mut Client) -> std::io::Result<u16> {
     client.write_all(b"GET / HTTP/1.1\r\nHost: www.test\r\n\r\n")?;
     let mut read = Vec::new();
     loop {
@@ -56,7 +56,7 @@ fn get(client: &mut Client) -> std::io::Result<u16> {
     }
 }
 
-fn serial(client: &Client) -> Vec<u8> {
+pub fn serial(client: &Client) -> Vec<u8> {
     client.conn.peer_certificates().unwrap()[0].to_vec()
 }
 

@@ -131,7 +131,7 @@ impl Bench {
         let (sender, events) = broadcast::channel(256);
         let folder = path.as_deref().and_then(std::path::Path::parent).unwrap_or(std::path::Path::new("."));
         let files: super::super::FileAccess = Arc::new(Folder(folder.to_owned()));
-        let setup = Setup { loaded, found, path, overrides: Vec::new(), files, events: sender };
+        let setup = Setup { loaded, found, path, state: None, overrides: Vec::new(), files, events: sender };
         let core = Core::start(now, setup);
         let queue = Queue::new(Box::new(store));
         let mut bench = Bench { core, now, broken, hangs: false, events, errands: Vec::new(), queue, journal };
