@@ -60,7 +60,7 @@ export class Series {
       const told = await get(`/history${query({ object: this.object, from, to, step: '10s' })}`);
       const t = (told.t || []).map(v => (typeof v === 'number' ? v * (v < 1e11 ? 1000 : 1) : Date.parse(v)));
       for (const [name, values] of Object.entries(told.series || {})) this.points[name] = t.map((at, i) => [at, values[i]]).concat(this.points[name] || []);
-      this.marks = (told.marks || []).map(m => ({ at: Date.parse(m.at), text: m.text || m.what || m.object || '' }));
+      this.marks = (told.marks || []).map(m => ({ at: Date.parse(m.at), text: m.kind === 'transition' ? `${m.object.replace(/^scenario /, '')} ${/deactiv/.test(m.text) ? 'inactive' : 'active'}` : m.text }));
       this.told = true;
     } catch { this.told = false; }
     net.paint();

@@ -3,7 +3,7 @@ import { h, s } from './dom.js';
 import { at, clock, ms, num } from './fmt.js';
 import { need, now } from './net.js';
 import { act, b, card, link, nm, note, obj, scenarioBadge, shows, since, table, time, tv } from './parts.js';
-import { ask } from './acts.js';
+import { ask, flip } from './acts.js';
 import { picture } from './pair.js';
 
 export const title = () => 'Data centres';

@@ -63,6 +63,7 @@ async function look() {
   if (!st) return null;
   if (st.spec.preview === false) { st.state = 'ready'; st.none = true; draw(); return null; }
   const asked = (st.asked = (st.asked || 0) + 1);
+  st.renew = false;
   if (!st.preview) st.state = 'previewing';
   try {
     const sent = body(st);
@@ -97,8 +98,9 @@ function edited(id, value, renew) {
   st.values[id] = value;
   if (st.state === 'refused') { st.state = 'ready'; st.said = ''; }
   clearTimeout(soon);
-  if (renew) { st.preview = null; st.state = 'previewing'; soon = setTimeout(look, 150); }
-  else if (age(st) > AGAIN && net.live === 'live') soon = setTimeout(look, 150);
+  if (renew) { st.preview = null; st.state = 'previewing'; st.renew = true; }
+  // What waits to be asked is asked, also where something else is typed meanwhile.
+  if (st.renew || (age(st) > AGAIN && net.live === 'live')) soon = setTimeout(look, 150);
   draw();
 }
 

@@ -19,7 +19,7 @@ const STEP = { base_set: 'set', filter: 'filter', on_empty: 'nothing left' };
 function rrset(r, zone) {
   const empty = !r.answers.length;
   return h('div.cols', { key: r.name }, card(`rr-${zone}-${r.name}`, [nm((r.owner || r.name).replace(/\.$/, '')), ' ', r.type], [`TTL ${span(r.ttl)}`, r.select && `, ${r.select}`, r.answers_max && `, ${r.answers_max} an answer`], [
-    h('div.pad', h('p', 'Goes to ', goesTo(r), '. ', becauseOf(r), '.', r.since && ` For ${since(r.since)}.`, r.caches_over_at && Date.parse(r.caches_over_at) > now() && [' Caches may hold the old answer until ', time(r.caches_over_at), '.'], r.ttl_because && [' ', h('bdi', r.ttl_because), '.']),
+    h('div.pad', h('p', 'Goes to ', goesTo(r), ' because of ', becauseOf(r), '.', r.since && ` For ${since(r.since)}.`, r.caches_over_at && Date.parse(r.caches_over_at) > now() && [' Caches may hold the old answer until ', time(r.caches_over_at), '.'], r.ttl_because && [' ', h('bdi', r.ttl_because), '.']),
       empty && note('bad', 'bad', h('b', 'It answers nobody.')), (r.fallback || r.fail_open) && note('bad', 'bad', h('b', 'Fail-open. '), `No record is left; ${r.fallback === 'serve_all' || r.fail_open ? 'all are answered as they are' : `${r.fallback} decides`}.`)),
     table(`Records of ${r.name}`, [
       { head: 'Record', wide: true, cell: x => h('code', x.served ? nm(x.data) : h('del', nm(x.data))) }, { head: 'Answered', cell: x => (x.served ? h('b', 'yes') : 'no') },

@@ -13,16 +13,19 @@ export function goesTo(rrset) {
   }
   if (!groups.size) return h('span.goes.bad', icon('bad'), ' nobody');
   return [...groups].map(([name, data]) => h('span.goes', name && site(name, true), name && ' ',
-    h('code', nm(data.slice(0, 3).join(' '))), data.length > 3 && ` and ${data.length - 3} more`));
+    h('code', data.slice(0, 3).map((d, i) => [i ? ' ' : '', nm(d)])), data.length > 3 && ` and ${data.length - 3} more`));
 }
 
 export function becauseOf(rrset) {
   const out = [];
   if (rrset.fallback || rrset.fail_open) out.push(h('span.bad', `Fail-open (${rrset.fallback || 'serve_all'}): no record is left. `));
   if (rrset.because) return [...out, h('bdi', rrset.because)];
-  const cause = (rrset.records || []).find(r => !r.served && r.step === 'filter') || (rrset.records || []).find(r => r.served && r.scenario);
+  const of = wanted => (rrset.records || []).find(r => r.scenario && wanted(r));
+  const cause = of(r => !r.served && r.step === 'filter') || of(r => r.served);
+  const name = cause && link(at('scenarios', cause.scenario), nm(cause.scenario));
+  if (cause && cause.served && rrset.set === `the DR set of ${cause.scenario}`) return [...out, name, ' active: its DR set'];
   out.push(h('bdi', rrset.set));
-  if (cause && cause.scenario) out.push(': ', link(at('scenarios', cause.scenario), nm(cause.scenario)), !cause.served && [' leaves out ', h('code', nm(cause.data))]);
+  if (name) out.push('; ', name, cause.served ? '' : [' leaves out ', h('code', nm(cause.data))]);
   return out;
 }
 

@@ -256,12 +256,38 @@ function lost() {
 
 /** Nothing for six seconds, also when the tab wakes: not live. A stream that is silent is begun anew. */
 export function watch() {
-  if (silence() * 1000 <= SILENCE) return;
+  if (paused || silence() * 1000 <= SILENCE) return;
   if (net.live !== 'lost') { lost(); connect(); }
   // An attempt that hangs is given up; one that was refused is tried again by itself.
   else if (performance.now() - begun > 20000) connect();
 }
 
 setInterval(watch, 250);
-document.addEventListener('visibilitychange', () => { if (!document.hidden) { watch(); if (net.live === 'lost') connect(); } });
-window.addEventListener('online', connect);
+window.addEventListener('online', () => paused || connect());
+
+// A browser has six connections to a box, and a page that nobody looks at may not keep one of them for good.
+let paused = false;
+let hiding = null;
+
+function pause() {
+  paused = true;
+  generation += 1;
+  clearTimeout(waiting);
+  if (reader) reader.abort();
+  if (net.live === 'live') net.live = 'catching up';
+}
+
+function wake() {
+  clearTimeout(hiding);
+  if (!paused) { watch(); if (net.live === 'lost') connect(); return; }
+  paused = false;
+  net.heard = performance.now();
+  connect();
+}
+
+document.addEventListener('visibilitychange', () => {
+  if (document.hidden) hiding = setTimeout(pause, 30000);
+  else wake();
+});
+window.addEventListener('pagehide', pause);
+window.addEventListener('pageshow', event => { if (event.persisted) wake(); });

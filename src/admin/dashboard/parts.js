@@ -259,5 +259,5 @@ export const field = (id, label, hint, input) => h('div.field', { key: id },
   h('label', { for: id }, label, hint && h('span.hint', ' ', hint)), input);
 export const select = (id, value, options, onchange) => h('select', { id, value, onchange: e => onchange(e.target.value) },
   options.map(([v, text]) => h('option', { value: v, selected: v === value }, text)));
-export const crumb = (...parts) => h('p.crumb', parts.map((p, i) => [i ? ' / ' : '', p]));
+export const crumb = (...parts) => h('p.crumb', parts.filter(Boolean).map((p, i) => [i ? ' / ' : '', p]));
 export const count = n => (n == null ? '' : `, ${num(n)}`);

@@ -1,12 +1,12 @@
 // Services across vservers, one with its history, and checks: what is found on the server, page by page, problems first.
 import { h, s } from './dom.js';
 import { at, enc, many, millis, ms, num, seconds, span, wall } from './fmt.js';
-import { need, now, query } from './net.js';
-import { act, b, bar, card, checkBadge, crumb, link, nm, note, obj, shows, since, stateBadges, table, time } from './parts.js';
+import { need, net, now, query } from './net.js';
+import { act, b, bar, card, checkBadge, crumb, left, link, nm, note, obj, shows, since, stateBadges, table, time } from './parts.js';
 import { ask, drain, enable, force, kick, release } from './acts.js';
 import { drained, waitsFor } from './status.js';
 import { byWhom, connections, filters, p99, pager, probing, rowActs, tone } from './lists.js';
-import { setParams } from './app.js';
+import { needs as renew, setParams } from './app.js';
 
 const PAGE = 100;
 /** Problems come first, whatever page is looked at. */
@@ -22,7 +22,7 @@ export function needs([name], params) {
     service: { path: `/services/${enc(name)}`, kind: 'service', one: true, refetch: ['check'], every: 2, keep: true },
     on: { path: `/connections${query({ service: name, limit: 200 })}`, every: 2, keep: true },
     because: { path: `/explain/service${query({ name })}`, refetch: ['service', 'check'], every: 5, keep: true },
-    states: { path: `/journal${query({ kind: 'state', since: '48h', newest_first: 'true', limit: 2000 })}`, refetch: ['service'] },
+    states: { path: net.noHistory ? `/journal${query({ kind: 'state', since: '48h', newest_first: 'true', limit: 2000 })}` : `/history${query({ object: `service:${name}`, metric: 'state', from: '48h' })}`, refetch: ['service'] },
   };
 }
 
@@ -51,8 +51,12 @@ const WORD = { UP: 'UP', DOWN: 'DOWN', TROFS: 'Draining', TROFS_DOWN: 'Draining,
 /** 48 h in one band; its list says the same in words. */
 function past(x) {
   const to = now(), from = to - 48 * 3600e3;
-  let moves = Array.isArray(x.history) ? x.history.map(e => ({ at: ms(e.at || e.since), to: e.state || e.to, why: e.cause || e.because || '' })) : null;
-  if (!moves) moves = need('states').items.filter(e => e.object === `service ${x.name}`).map(e => ({ at: ms(e.at), to: e.body.to, from: e.body.from, why: e.body.cause || '' })).reverse();
+  const told = need('states');
+  // Where the appliance keeps no history of states, its journal does.
+  if (told.error && !net.noHistory) { net.noHistory = true; setTimeout(renew); }
+  const moves = told.data && told.data.t
+    ? told.data.t.map((at, i) => ({ at: ms(at), to: told.data.series.state[i], why: '' }))
+    : told.items.filter(e => e.object === `service ${x.name}`).map(e => ({ at: ms(e.at), to: e.body.to, from: e.body.from, why: e.body.cause || '' })).reverse();
   const spans = [];
   let state = moves.length ? moves[0].from : x.state;
   let begun = Math.max(from, ms((need('status').data || {}).started_at) || from);
@@ -72,6 +76,8 @@ function monitors(x) {
   ], x.monitors || x.probes || [], { none: 'It is not probed.', row: m => ({ key: m.check || m.name }) });
 }
 
+const ends = d => (d.kind === 'monitor' ? 'Its monitor asks it to leave.' : d.deadline ? `Leaves in ${left(d.deadline)}${d.kind === 'both' ? ', or as soon as nobody is on it' : ''}.` : 'Leaves as soon as nobody is on it.');
+
 function one(x) {
   const out = x.admin === 'DISABLED';
   const d = x.drain;
@@ -79,7 +85,7 @@ function one(x) {
     h('div.title', { 'data-kind': 'service', 'data-name': x.name }, h('h1', nm(x.name)), stateBadges(x), h('span.ink2', since(x.since)),
       h('div.btns', out ? act('Enable…', o => ask(enable('services', x.name), o)) : act('Drain…', o => ask(drain(x.name), o)), x.forced ? act('Release…', o => ask(release('services', x.name), o)) : act('Force…', o => ask(force('services', x.name), o)), act('Kick…', o => ask(kick(x.name, x.active), o)))),
     h('p.ink2', `${x.type} at `, h('code', nm(x.address)), x.server && [' on server ', nm(x.server)], '. ', x.vservers.length ? ['Bound to ', x.vservers.map((v, i) => [i ? ', ' : '', link(at('vservers', v), nm(v))]), '.'] : 'Bound to no vserver.', x.max_client ? ` At most ${num(x.max_client)} at once.` : ''),
-    d && note('warn', 'drain', h('b', stateBadges(x)), ' ', waitsFor(d, x.active), bar(drained(d), '', `Drain of ${x.name}`)), byWhom(x) && note('hand', 'hand', byWhom(x)), x.resolved === false && note('warn', 'unk', 'The address of its server is not known.'), x.connect_failed && note('warn', 'info', 'It could not be reached the last time: ', h('bdi', x.connect_failed), x.connect_failed_ago && `, ${x.connect_failed_ago} ago`, '.'),
+    d && note('warn', 'drain', h('b', ends(d)), ' ', waitsFor(d, x.active), bar(drained(d), '', `Drain of ${x.name}`)), byWhom(x) && note('hand', 'hand', byWhom(x)), x.resolved === false && note('warn', 'unk', 'The address of its server is not known.'), x.connect_failed && note('warn', 'info', 'It could not be reached the last time: ', h('bdi', x.connect_failed), x.connect_failed_ago && `, ${x.connect_failed_ago} ago`, '.'),
     h('div.cols.c2', card('because', 'Why it gets new clients, or none', null, shows('because', e => h('ul', e.because.map(w => h('li.term.two', h('span', h('b', w.what), ' ', nm(w.name)), h('span.read', h('bdi', w.says))))))), past(x)),
     h('div.cols', card('monitors', 'Monitors', null, monitors(x))),
     h('div.cols', card('on', `On it, ${num(x.active)}`, null, shows('on', c => connections(c, true))))];
@@ -87,5 +93,5 @@ function one(x) {
 
 export function view([name], params) {
   if (name) return shows('service', one);
-  return [h('div.title', h('h1', 'Services'), h('div.btns', h('a.btn', { href: at('checks') }, 'Checks'))), filters(params, 'service', STATES), card('list', 'Services', ['focus a row: ', h('kbd', 'd'), ' drain ', h('kbd', 'e'), ' enable ', h('kbd', 'f'), ' force ', h('kbd', 'x'), ' kick'], shows('services', d => list(d, params)))];
+  return [h('div.title', h('h1', 'Services'), h('div.btns', h('a.btn', { href: at('checks') }, 'Checks'))), filters(params, 'service', STATES), card('list', 'Services', h('span.keys', 'focus a row: ', h('kbd', 'd'), ' drain ', h('kbd', 'e'), ' enable ', h('kbd', 'f'), ' force ', h('kbd', 'x'), ' kick'), shows('services', d => list(d, params)))];
 }

@@ -32,8 +32,13 @@ export async function opened(args) {
     }
     const iso = t => new Date(Math.min(t, now() + 1000)).toISOString();
     it.span = [from - (args[0] === 'at' ? 0 : AROUND), Math.min(to + (args[0] === 'at' ? 0 : AROUND), now())];
-    it.query = query({ since: iso(it.span[0]), until: iso(it.span[1]) });
-    it.doc = await get(`/timeline${it.query}`);
+    it.path = `/timeline${query({ since: iso(it.span[0]), until: iso(it.span[1]) })}`;
+    const incident = it.moves[0] && it.moves[0].incident;
+    if (incident) {
+      it.path = `/timeline/${enc(incident)}`;
+      it.doc = await get(it.path);
+      it.span = [ms(it.doc.since), ms(it.doc.until)];
+    } else it.doc = await get(it.path);
     const mark = it.moves[0] ? ms(it.moves[0].committed_at) : ms(args[1]);
     it.at = Math.max(0, it.doc.events.findLastIndex(e => ms(e.at) <= mark));
     look();
@@ -141,7 +146,7 @@ function phases(m) {
 }
 
 async function copy() {
-  const text = await call('GET', `/timeline${it.query}&format=md`, undefined, { raw: true, headers: { accept: 'text/markdown' } }).catch(e => e);
+  const text = await call('GET', `${it.path}${it.path.includes('?') ? '&' : '?'}format=md`, undefined, { raw: true, headers: { accept: 'text/markdown' } }).catch(e => e);
   if (text instanceof Error) { record({ text: text.message, failed: true }); return; }
   try { await navigator.clipboard.writeText(text); record({ text: 'Copied as Markdown.' }); } catch { record({ text: 'This browser does not let a page copy here. Take the file.', failed: true }); }
 }
@@ -162,7 +167,7 @@ function incident() {
   events.slice(0, it.at + 1).forEach(x => { if (x.kind === 'transition') states.set(x.object.replace(/^scenario /, ''), x.text.replace(/^scenario \S+ /, '')); });
   return [crumb(link(at('timeline'), 'Timeline'), m ? `${wall(m.committed_at, now())} ${m.scenario} ${m.seq}` : wall(it.span[0] + AROUND, now())),
     h('div.title', h('h1', m ? [nm(m.scenario), ` ${m.direction === 'activate' ? 'activated' : 'deactivated'} at `, time(m.committed_at)] : ['Around ', time(new Date(it.span[0] + AROUND).toISOString(), 3)]), m && h('span.ink2', `seq ${m.seq}`),
-      h('div.btns', h('button.btn', { type: 'button', onclick: copy }, 'Copy as Markdown'), h('a.btn', { href: `/api/v1/timeline${it.query}`, download: 'timeline.json' }, 'Download JSON'))),
+      h('div.btns', h('button.btn', { type: 'button', onclick: copy }, 'Copy as Markdown'), h('a.btn', { href: `/api/v1${it.path}`, download: 'timeline.json' }, 'Download JSON'))),
     m && h('p.ink2', 'Because of ', m.cause === 'forced' || (!m.group && m.actor !== 'auto') ? h('span.hand', `${who(m.actor)}, by force`) : h('b', h('bdi', m.group || m.cause)), m.reason && h('bdi', `, “${m.reason}”`), '. ', m.caches_over_at && ['Resolvers that obey the TTL followed by ', time(m.caches_over_at), '.']), m && phases(m),
     !events.length ? note('', 'info', 'The journal holds nothing of this time.') : [h('div.cols', card('pic', 'What happened, by layer', 'drag, or use the arrow keys: one event at a time', [
       h('div.play', h('button.btn', { type: 'button', onclick: play }, it.playing ? '❚❚ Pause' : '▶ Replay'), h('select', { 'aria-label': 'Speed', value: String(it.speed), onchange: x => { it.speed = Number(x.target.value); } }, [1, 5, 20].map(n => h('option', { value: n, selected: n === it.speed }, `${n}×`))),
