@@ -6,6 +6,8 @@ mod alerts;
 mod audit;
 #[path = "whole/box_under_test.rs"]
 mod box_under_test;
+#[path = "whole/browser.rs"]
+mod browser;
 #[path = "whole/certificates.rs"]
 mod certificates;
 #[path = "whole/complaints.rs"]
