@@ -24,7 +24,7 @@ function words(e) {
 }
 
 export const title = () => 'Journal';
-export const needs = (_, p) => ({ journal: { path: `/journal${query({ since: p.since || '24h', until: p.until, scenario: p.scenario, actor: p.actor, kind: p.kind, newest_first: 'true', limit: MOST })}`, refetch: p.until ? [] : ['scenario', 'service', 'vserver', 'switch', 'check', 'alert'], keep: true } });
+export const needs = (_, p) => ({ journal: { path: `/journal${query({ since: p.since || '24h', until: p.until, scenario: p.scenario, actor: p.actor, kind: p.kind, newest_first: 'true', limit: p.object ? 5000 : MOST })}`, refetch: p.until || p.object ? [] : ['scenario', 'service', 'vserver', 'switch', 'check', 'alert'], keep: true } });
 let timer = null;
 export function view(_, p) {
     const set = (key, value) => { clearTimeout(timer); timer = setTimeout(() => setParams({ [key]: value }), 300); };
@@ -34,13 +34,13 @@ export function view(_, p) {
         field('j-kind', 'Kind', null, h('select', { id: 'j-kind', value: p.kind || '', onchange: e => setParams({ kind: e.target.value }) }, KINDS.map(k => h('option', { value: k, selected: k === (p.kind || '') }, k || 'any')))), input('since', 'Since', { placeholder: '24h' }), input('until', 'Until', { placeholder: 'now' })),
       card('list', 'What happened', 'newest first', shows('journal', j => {
         const q = (p.object || '').toLowerCase();
-        const rows = j.items.filter(e => !q || e.object.toLowerCase().includes(q));
+        const rows = j.items.filter(e => !q || e.object.toLowerCase().includes(q)).slice(0, MOST);
         const oldest = j.items[j.items.length - 1];
         return [table('Entries of the journal', [
           { head: 'When', cell: e => link(at('timeline', 'at', e.at), time(e.at, 3)) }, { head: 'Kind', cell: e => e.kind },
           { head: 'Object', wide: true, cell: e => { const [kind, ...name] = e.object.split(' '); return name.length ? obj(kind, name.join(' ')) : '–'; } },
           { head: 'What', wide: true, cls: 'words', cell: e => h('bdi', words(e)) }, { head: 'Who', cell: e => (/^(system|auto)$/.test(e.actor) ? h('span.dim', e.actor) : h('span.hand', nm(who(e.actor)))) }, { head: 'Entry', num: true, cell: e => num(e.number) },
-        ], rows, { none: 'Nothing fits in this time.', row: e => ({ key: e.number }) }), j.items.length >= MOST && h('p.pad', h('button', { type: 'button', class: 'btn', onclick: () => setParams({ until: oldest.at, since: p.since || '400d' }) }, `Older than ${wall(oldest.at, now())}`))];
+        ], rows, { none: 'Nothing fits in this time.', row: e => ({ key: e.number }) }), j.items.length >= (q ? 5000 : MOST) && h('p.pad', h('button', { type: 'button', class: 'btn', onclick: () => setParams({ until: oldest.at, since: p.since || '400d' }) }, `Older than ${wall(oldest.at, now())}`))];
       }))];
 }
 

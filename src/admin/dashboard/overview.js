@@ -109,7 +109,7 @@ export function view() {
   return [
     h('section.verdict', { 'aria-labelledby': 'v' }, h('div', h('h1', { id: 'v' }, h('bdi', v.text)),
       v.because && h('p', h('bdi', v.because)),
-      v.next && v.next.at && h('p', `Next: ${v.next.who === 'person' ? 'a person, from ' : 'by itself at '}`, h('b', time(v.next.at)), ' on.')),
+      v.next && v.next.at && ms(v.next.at) > now() && h('p', `Next: ${v.next.who === 'person' ? 'a person, from ' : 'by itself at '}`, h('b', time(v.next.at)), ' on.')),
     last && now() - ms(last.committed_at) < 86400e3 ? h('div.btns', h('a.btn.pri', { href: at('timeline', last.scenario, String(last.seq)) }, 'See how it moved')) : null),
     h('div.cols.c3', {  },
       column('wrong', 'bad-c', 'bad', 'bad', 'Wrong', oldest && w.length ? `oldest ${since(oldest)}` : '', w, ['Nothing wrong', status.last_problem_at && `; the last time something was: ${wall(status.last_problem_at, now())}`, '.']),

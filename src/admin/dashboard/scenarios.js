@@ -135,7 +135,7 @@ function notice(sc) {
   if (sc.ready_to_return && !sc.next) out.push(note('', 'wait', h('b', 'Ready to return. '), 'The way back is clear. A person returns it.'));
   if (sc.drill) out.push(note('hand', 'hand', h('b', `It stands here by drill ${sc.drill}.`)));
   const n = sc.next;
-  if (n && n.what) out.push(note('', 'wait', h('b', nm(sc.name), ' ', h('bdi', n.what), n.at ? [', at the earliest ', time(n.at)] : '', '.'), n.needs && [' It needs: ', h('bdi', n.needs), '.'], sc.earliest_return && !n.at && [' The earliest return is ', time(sc.earliest_return), '.']));
+  if (n && n.what && !out.some(x => x.classList.contains('hand'))) out.push(note('', 'wait', h('b', nm(sc.name), ' ', h('bdi', n.what), n.at ? [', at the earliest ', time(n.at)] : '', '.'), n.needs && [' It needs: ', h('bdi', n.needs), '.'], sc.earliest_return && !n.at && [' The earliest return is ', time(sc.earliest_return), '.']));
   else if (!n && !out.length) {
     const out_ = (sc.active ?? sc.state === 'active') ? 'deactivate' : 'activate';
     const mode = modeOf(sc, out_).mode;
