@@ -8,8 +8,18 @@ const SPAN = 1800e3;
 
 const nice = top => {
   const p = 10 ** Math.floor(Math.log10(top || 1));
-  return [1, 2, 2.5, 5, 10].map(m => m * p).find(m => m >= top) || 10 * p;
+  return [1, 2, 4, 6, 8, 10].map(m => m * p).find(m => m >= top) || 10 * p;
 };
+
+/** Marks whose words would lie on each other are told as one. */
+function together(marks, x) {
+  const out = [];
+  for (const m of [...marks].sort((a, c) => a.at - c.at)) {
+    const last = out[out.length - 1];
+    if (last && x(m.at) - x(last.at) < 70) { last.count += 1; last.text = `${last.count} moves`; } else out.push({ ...m, count: 1 });
+  }
+  return out;
+}
 
 /** `lines`: [{name, points: [[ms, value]], cls}]; `marks`: [{at, text}]. */
 export function chart(name, lines, { marks = [], from, to, unit = '', area = true } = {}) {
@@ -39,7 +49,7 @@ export function chart(name, lines, { marks = [], from, to, unit = '', area = tru
     lines.map((l, i) => runs(l).map(run => [
       area && i === 0 && run.length > 1 && s('polygon.a1', { points: `${x(run[0][0]).toFixed(1)},${BOTTOM} ${run.map(pos).join(' ')} ${x(run[run.length - 1][0]).toFixed(1)},${BOTTOM}` }),
       s('polyline', { class: l.cls || (i ? 'l2' : 'l1'), points: run.map(pos).join(' ') })])),
-    marks.filter(m => m.at >= from && m.at <= to).map((m, i) => [s('path.mark', { d: `M${x(m.at)} ${Y}V${BOTTOM}` }), s('text.markt', { x: Math.min(W - 4, x(m.at) + 3), y: Y + 8 + (i % 2) * 13, 'text-anchor': x(m.at) > W * 0.7 ? 'end' : 'start' }, m.text)]),
+    together(marks.filter(m => m.at >= from && m.at <= to), x).map((m, i) => [s('path.mark', { d: `M${x(m.at)} ${Y}V${BOTTOM}` }), s('text.markt', { x: Math.min(W - 4, x(m.at) + 3), y: Y + 8 + (i % 2) * 13, 'text-anchor': x(m.at) > W * 0.7 ? 'end' : 'start' }, m.text)]),
     [from, (from + to) / 2, to].map((t, i) => text(i === 0 ? X : i === 1 ? (X + W) / 2 : W, H - 2, wall(t, t).slice(0, 5), ['start', 'middle', 'end'][i])));
 }
 
@@ -54,12 +64,15 @@ export class Series {
   }
 
   async load() {
+    this.at = performance.now();
     const to = new Date(now()).toISOString();
     const from = new Date(now() - SPAN).toISOString();
     try {
       const told = await get(`/history${query({ object: this.object, from, to, step: '10s' })}`);
       const t = (told.t || []).map(v => (typeof v === 'number' ? v * (v < 1e11 ? 1000 : 1) : Date.parse(v)));
-      for (const [name, values] of Object.entries(told.series || {})) this.points[name] = t.map((at, i) => [at, values[i]]).concat(this.points[name] || []);
+      // What came live is newer than the last whole point of the history, or goes.
+      const whole = t.length ? t[t.length - 1] : 0;
+      for (const [name, values] of Object.entries(told.series || {})) this.points[name] = t.map((at, i) => [at, /^p\d/.test(name) && !values[i] ? null : values[i]]).concat((this.points[name] || []).filter(p => p[0] > whole + this.step));
       this.marks = (told.marks || []).map(m => ({ at: Date.parse(m.at), text: m.kind === 'transition' ? `${m.object.replace(/^scenario /, '')} ${/deactiv/.test(m.text) ? 'inactive' : 'active'}` : m.text }));
       this.told = true;
     } catch { this.told = false; }
@@ -73,10 +86,15 @@ export class Series {
     if (list.length > 4000) list.splice(0, 1000);
   }
 
+  /** The history goes on; asked for every ten seconds. */
+  renew() {
+    if (this.told && performance.now() - this.at > this.step) this.load();
+  }
+
   /** The newest value of a series; null where none is. */
   last(name) {
-    const list = this.points[name];
-    return list && list.length ? list[list.length - 1][1] : null;
+    const point = (this.points[name] || []).findLast(p => p[1] != null);
+    return point ? point[1] : null;
   }
 
   line(name, keys, cls) {

@@ -41,6 +41,7 @@ let given = new Map();
 
 function sample(v, stats) {
   if (!series || series.object !== `vserver:${v.name}`) { series = new Series(`vserver:${v.name}`); sampled = 0; given = new Map(); }
+  series.renew();
   const n = need('stats');
   if (!stats || n.at === sampled) return;
   sampled = n.at;
@@ -59,7 +60,8 @@ function measure(stats, when) {
   const times = (stats.times || []).find(t => t.part === 'total');
   series.add('requests', stats.requests.rate, when);
   series.add('connections', stats.client_connections, when);
-  if (times) { series.add('p99', times.p99_ms, when); series.add('p50', times.p50_ms, when); }
+  // Percentiles of the stats are of all since the start; those of the history are of their ten seconds.
+  if (times && !series.told) { series.add('p99', times.p99_ms, when); series.add('p50', times.p50_ms, when); }
 }
 
 export function event(kind, data, [name]) {
