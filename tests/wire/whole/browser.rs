@@ -20,7 +20,7 @@ struct Stage {
     browser: Browser,
     appliance: Box,
     /// One for each service, in order.
-    _backends: Vec<Backend>,
+    backends: Vec<Backend>,
 }
 
 // === impl Stage ===
@@ -29,7 +29,7 @@ impl Stage {
     fn start() -> Stage {
         let backends: Vec<Backend> = ["web1", "web2", "solo"].iter().map(|name| Backend::start(name)).collect();
         let appliance = Box::start(&configuration(&backends));
-        Stage { browser: Browser::start(), appliance, _backends: backends }
+        Stage { browser: Browser::start(), appliance, backends }
     }
 
     fn base(&self) -> String {
@@ -47,6 +47,38 @@ impl Stage {
 
 fn long() -> String {
     "n".repeat(127)
+}
+
+/// As `bascule passwd` gives it.
+fn hashed(password: &str) -> String {
+    use std::io::Write as _;
+    let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_bascule"));
+    program.arg("passwd").stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
+    let mut child = program.spawn().expect("the program starts");
+    child.stdin.take().expect("its input").write_all(format!("{password}\n").as_bytes()).expect("it reads");
+    let output = child.wait_with_output().expect("it ends");
+    String::from_utf8(output.stdout).expect("text").trim().to_owned()
+}
+
+/// `1m5s`, `28s`: whole seconds.
+fn seconds(text: &str) -> i64 {
+    let (mut all, mut number) = (0, 0);
+    for c in text.chars() {
+        match c {
+            '0'..='9' => number = number * 10 + i64::from(c as u8 - b'0'),
+            'h' | 'm' | 's' => {
+                all += number
+                    * match c {
+                        'h' => 3600,
+                        'm' => 60,
+                        _ => 1,
+                    };
+                number = 0;
+            }
+            _ => {}
+        }
+    }
+    all
 }
 
 fn configuration(backends: &[Backend]) -> String {

@@ -13,7 +13,7 @@ pub const ESCAPE: &str = "\u{e00c}";
 pub const TAB: &str = "\u{e004}";
 
 /// How long a page may take to show something.
-const PATIENCE: Duration = Duration::from_secs(15);
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A browser; it ends when dropped.
 pub struct Browser {
