@@ -10,6 +10,7 @@ mod fetch;
 mod records;
 mod schedule;
 mod shelf;
+mod turns;
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -17,7 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
@@ -33,16 +34,15 @@ use assemble::Outcome;
 use fetch::Ask;
 use schedule::{Schedule, Timers};
 pub use shelf::Shelf;
-
-/// Transfers that come in at a time.
-const TURNS: usize = 8;
+use shelf::Slot;
+use turns::Turns;
 
 /// Keeps every zone that has primaries.
 pub struct Secondaries {
     reports: mpsc::Sender<Observation>,
     /// `None`: nothing is kept on disk.
     shelf: Option<Shelf>,
-    turns: Arc<Semaphore>,
+    turns: Turns,
     keepers: HashMap<DnsName, (Definition, JoinHandle<()>)>,
 }
 
@@ -60,8 +60,8 @@ struct Keeper {
     definition: Definition,
     live: Arc<ZoneLive>,
     reports: mpsc::Sender<Observation>,
-    shelf: Option<Shelf>,
-    turns: Arc<Semaphore>,
+    shelf: Option<Slot>,
+    turns: Turns,
     have: Option<Received>,
     schedule: Schedule,
     began: Instant,
@@ -84,8 +84,7 @@ fn wall_now() -> Wall {
 impl Secondaries {
     /// `state`: the state directory.
     pub fn new(reports: mpsc::Sender<Observation>, state: Option<&Path>) -> Secondaries {
-        let turns = Arc::new(Semaphore::new(TURNS));
-        Secondaries { reports, shelf: state.map(Shelf::new), turns, keepers: HashMap::new() }
+        Secondaries { reports, shelf: state.map(Shelf::new), turns: Turns::default(), keepers: HashMap::new() }
     }
 
     /// Begins what is new, and ends what is no more. Must be called inside a tokio runtime.
@@ -148,12 +147,12 @@ impl Keeper {
         });
         let schedule = Schedule::new(Duration::ZERO, known);
         let keeper = Keeper {
-            origin,
-            definition,
             live: Arc::clone(&snapshot.zone_live[at]),
             reports: all.reports.clone(),
-            shelf: all.shelf.clone(),
-            turns: Arc::clone(&all.turns),
+            shelf: all.shelf.as_ref().map(|shelf| shelf.slot(&origin)),
+            turns: all.turns.clone(),
+            origin,
+            definition,
             have,
             schedule,
             began,
@@ -165,20 +164,19 @@ impl Keeper {
 
     async fn keep(mut self) {
         let live = Arc::clone(&self.live);
-        let mut whole = false;
         let mut rung = false;
         loop {
             tokio::select! {
                 () = tokio::time::sleep_until(self.began + self.schedule.wake_at()) => {}
-                asked = live.secondary.rung() => {
-                    whole |= asked;
+                () = live.secondary.rung() => {
                     rung = true;
                     self.schedule.notified(self.now());
                 }
             }
             self.expire().await;
             if self.schedule.is_due(self.now()) {
-                self.look(std::mem::take(&mut whole), std::mem::take(&mut rung)).await;
+                let whole = live.secondary.wants_whole();
+                self.look(whole, std::mem::take(&mut rung)).await;
             }
         }
     }
@@ -203,14 +201,34 @@ impl Keeper {
         self.show(|_| {});
     }
 
-    /// Asks the primaries in their order, until one has something new; where nobody rang, until one answers.
-    async fn look(&mut self, whole: bool, rung: bool) {
-        let turns = Arc::clone(&self.turns);
-        let Ok(_turn) = turns.acquire().await else { return };
-        let mut is_current = false;
+    /// Asks the primaries in their order, until one has something new; where nobody rang, until one answers. `whole`: the
+    /// whole zone is wanted, which is remembered until it has come; until then what there is, is confirmed all the same.
+    async fn look(&mut self, whole: Option<u64>, rung: bool) {
         let mut failures = Vec::new();
+        if let Some(wish) = whole {
+            for primary in self.definition.transfer.from.clone() {
+                match self.ask(&primary, true).await {
+                    Ok(Outcome::New { contents, incremental }) => {
+                        self.live.secondary.has_whole(wish);
+                        return self.took(contents, primary, incremental).await;
+                    }
+                    Ok(Outcome::Current) => {}
+                    Err(why) => failures.push(format!("{} {why}", primary.address)),
+                }
+            }
+            if self.have.is_none() {
+                return self.failed(failures.join("; ")).await;
+            }
+        }
+        let not_whole = (!failures.is_empty()).then(|| {
+            format!(
+                "the whole zone, which is asked for again until it comes: {}",
+                std::mem::take(&mut failures).join("; ")
+            )
+        });
+        let mut is_current = false;
         for primary in self.definition.transfer.from.clone() {
-            match self.ask(&primary, whole).await {
+            match self.ask(&primary, false).await {
                 Ok(Outcome::Current) => {
                     is_current = true;
                     if !rung {
@@ -219,15 +237,44 @@ impl Keeper {
                 }
                 Ok(Outcome::New { contents, incremental }) => {
                     self.took(contents, primary, incremental).await;
-                    return;
+                    return self.still_wanted(not_whole).await;
                 }
                 Err(why) => failures.push(format!("{} {why}", primary.address)),
             }
         }
         if is_current {
+            let told = self.told.take();
             self.confirmed().await;
+            self.told = told.filter(|_| not_whole.is_some());
+            self.still_wanted(not_whole).await;
         } else {
             self.failed(failures.join("; ")).await;
+        }
+    }
+
+    /// A confirmation that is not what was asked for; the next look is as after a failure.
+    async fn still_wanted(&mut self, not_whole: Option<String>) {
+        if let Some(why) = not_whole {
+            self.schedule.again(self.now());
+            self.fault(why).await;
+        }
+    }
+
+    /// Does what may take long, while the zone may expire.
+    async fn meanwhile<T>(&mut self, work: impl Future<Output = T>) -> T {
+        let mut work = std::pin::pin!(work);
+        loop {
+            let expires = self.schedule.expires_at().map(|at| self.began + at);
+            let expired = async {
+                match expires {
+                    Some(at) => tokio::time::sleep_until(at).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                done = work.as_mut() => return done,
+                () = expired => self.expire().await,
+            }
         }
     }
 
@@ -247,20 +294,9 @@ impl Keeper {
             whole,
             most: self.definition.transfer.max_size,
         };
-        let mut fetching = std::pin::pin!(fetch::fetch(&ask));
-        let outcome = loop {
-            let expires = self.schedule.expires_at().map(|at| self.began + at);
-            let expired = async {
-                match expires {
-                    Some(at) => tokio::time::sleep_until(at).await,
-                    None => std::future::pending().await,
-                }
-            };
-            tokio::select! {
-                outcome = fetching.as_mut() => break outcome?,
-                () = expired => self.expire().await,
-            }
-        };
+        let turns = self.turns.clone();
+        let _turn = self.meanwhile(turns.take(primary.address)).await;
+        let outcome = self.meanwhile(fetch::fetch(&ask)).await?;
         if let Outcome::New { contents, .. } = &outcome
             && contents.is_signed()
             && !self.definition.signed_here
@@ -281,7 +317,7 @@ impl Keeper {
             let kept = received.clone();
             let written = tokio::task::spawn_blocking(move || {
                 // What was kept before would pass for these contents at the next confirmation.
-                shelf.write(&kept).inspect_err(|_| drop(shelf.forget(&kept.contents.origin)))
+                shelf.write(&kept).inspect_err(|_| drop(shelf.forget()))
             })
             .await;
             if let Ok(Err(error)) = written {
@@ -308,8 +344,8 @@ impl Keeper {
         have.is_expired = false;
         let have = have.clone();
         if let Some(shelf) = self.shelf.clone() {
-            let (origin, at) = (self.origin.clone(), have.confirmed);
-            let _ = tokio::task::spawn_blocking(move || shelf.confirm(&origin, at)).await;
+            let at = have.confirmed;
+            let _ = tokio::task::spawn_blocking(move || shelf.confirm(at)).await;
         }
         self.schedule.confirmed(self.now(), Timers::of(&have.contents));
         self.told = None;
@@ -320,6 +356,11 @@ impl Keeper {
     async fn failed(&mut self, why: String) {
         self.live.secondary.failures_total.fetch_add(1, Ordering::Relaxed);
         self.schedule.failed(self.now());
+        self.fault(why).await;
+    }
+
+    /// Shows what went wrong, and tells it where it is new.
+    async fn fault(&mut self, why: String) {
         self.show(|status| status.error = Some(why.clone()));
         // The same again is no news.
         if self.told.as_ref() != Some(&why) {
@@ -349,3 +390,6 @@ impl Keeper {
         edit(&mut status);
     }
 }
+
+#[cfg(test)]
+mod tests;

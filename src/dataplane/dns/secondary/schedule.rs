@@ -116,6 +116,12 @@ impl Schedule {
         self.last = Some(now);
     }
 
+    /// What there is, is confirmed, and yet not all that was asked for has come.
+    pub fn again(&mut self, now: Duration) {
+        let retry = self.timers.map_or(EMPTY_MOST, |timers| timers.retry);
+        self.next = self.next.min(now + retry);
+    }
+
     /// Somebody says that there is something new.
     pub fn notified(&mut self, now: Duration) {
         let earliest = self.last.map_or(now, |last| now.max(last + APART));
@@ -175,6 +181,14 @@ mod tests {
         let schedule = Schedule::new(s(7), Some((TIMERS, s(200))));
         assert_eq!((schedule.expires_at(), schedule.is_due(s(7))), (Some(s(307)), true));
         assert_eq!(Schedule::new(s(7), Some((TIMERS, s(500)))).expires_at(), None, "it is too old");
+    }
+
+    #[test]
+    fn what_is_still_wanted_is_asked_for_after_a_retry_and_the_zone_is_good_meanwhile() {
+        let mut schedule = Schedule::new(s(0), None);
+        schedule.confirmed(s(10), TIMERS);
+        schedule.again(s(10));
+        assert_eq!((schedule.wake_at(), schedule.expires_at()), (s(20), Some(s(510))));
     }
 
     #[test]

@@ -2,13 +2,18 @@
 //!
 //! A file for each zone: a mark, when a primary last confirmed it, a digest, and the records. It is replaced whole; only
 //! the time of the confirmation is written in its place. A file that is damaged is as good as none.
+//!
+//! A zone has one holder at a time: who kept it before its definition changed may still be writing, and what it writes is
+//! dropped. Files that were not finished go at the next start.
 
+use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
 
 use crate::model::time::Wall;
@@ -21,11 +26,23 @@ const BODY_AT: usize = 48;
 /// Files beyond this are not ours. Bytes.
 const FILE_MAX: u64 = 2 << 30;
 const SUFFIX: &str = "zone";
+/// Of a file that is being written.
+const NEW_SUFFIX: &str = "new";
 
-/// The folder of the files.
+/// The folder of the files. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Shelf {
     dir: PathBuf,
+    /// The last holder of each zone.
+    holders: Arc<Mutex<HashMap<DnsName, u64>>>,
+}
+
+/// The place of one zone, in the hand of one holder.
+#[derive(Clone, Debug)]
+pub struct Slot {
+    shelf: Shelf,
+    origin: DnsName,
+    holder: u64,
 }
 
 // === impl Shelf ===
@@ -33,14 +50,26 @@ pub struct Shelf {
 impl Shelf {
     /// `state` is the state directory; the folder is made when the first zone is written.
     pub fn new(state: &Path) -> Shelf {
-        Shelf { dir: state.join("zones") }
+        Shelf { dir: state.join("zones"), holders: Arc::default() }
     }
 
-    /// All zones there are; what cannot be read is left out, and said.
+    /// The place of a zone; whoever held it before writes nothing any more.
+    pub fn slot(&self, origin: &DnsName) -> Slot {
+        let mut holders = self.holders.lock();
+        let holder = holders.values().max().map_or(0, |last| last + 1);
+        holders.insert(origin.clone(), holder);
+        Slot { shelf: self.clone(), origin: origin.clone(), holder }
+    }
+
+    /// All zones there are; what cannot be read is left out, and said. Must be called before any slot is written: it
+    /// removes what was not finished.
     pub fn all(&self, now: Wall) -> Vec<Received> {
         let Ok(entries) = fs::read_dir(&self.dir) else { return Vec::new() };
         let mut all = Vec::new();
         for path in entries.flatten().map(|entry| entry.path()) {
+            if path.extension().is_some_and(|extension| extension == NEW_SUFFIX) {
+                let _ = fs::remove_file(&path);
+            }
             if path.extension().is_none_or(|extension| extension != SUFFIX) {
                 continue;
             }
@@ -53,28 +82,6 @@ impl Shelf {
             }
         }
         all
-    }
-
-    pub fn write(&self, received: &Received) -> io::Result<()> {
-        fs::create_dir_all(&self.dir)?;
-        let path = self.path(&received.contents.origin);
-        let new = path.with_extension("new");
-        let mut file = File::create(&new)?;
-        file.write_all(&encode(received))?;
-        file.sync_all()?;
-        fs::rename(&new, &path)?;
-        File::open(&self.dir)?.sync_all()
-    }
-
-    /// What is kept of the zone is not what it holds.
-    pub fn forget(&self, origin: &DnsName) -> io::Result<()> {
-        fs::remove_file(self.path(origin))
-    }
-
-    /// A primary has what there is.
-    pub fn confirm(&self, origin: &DnsName, at: Wall) -> io::Result<()> {
-        let file = OpenOptions::new().write(true).open(self.path(origin))?;
-        file.write_all_at(&at.0.to_be_bytes(), CONFIRMED_AT as u64)
     }
 
     /// Letters, digits, `-`, `_` and dots stand for themselves; names that are too long for a file by their digest.
@@ -90,6 +97,53 @@ impl Shelf {
             name = Sha256::digest(&origin.0).iter().fold("%".to_owned(), |name, byte| name + &format!("{byte:02x}"));
         }
         self.dir.join(format!("{name}.{SUFFIX}"))
+    }
+}
+
+// === impl Slot ===
+
+impl Slot {
+    /// Replaces what is kept of the zone. Where another one holds it by now: does nothing.
+    pub fn write(&self, received: &Received) -> io::Result<()> {
+        fs::create_dir_all(&self.shelf.dir)?;
+        let path = self.shelf.path(&self.origin);
+        let new = path.with_extension(format!("{}.{NEW_SUFFIX}", self.holder));
+        let written = self.write_to(&new, received).and_then(|()| self.held(|| fs::rename(&new, &path)));
+        match written {
+            Ok(Some(())) => File::open(&self.shelf.dir)?.sync_all(),
+            Ok(None) => fs::remove_file(&new),
+            Err(error) => {
+                let _ = fs::remove_file(&new);
+                Err(error)
+            }
+        }
+    }
+
+    fn write_to(&self, new: &Path, received: &Received) -> io::Result<()> {
+        let mut file = File::create(new)?;
+        file.write_all(&encode(received))?;
+        file.sync_all()
+    }
+
+    /// What is kept of the zone is not what it holds.
+    pub fn forget(&self) -> io::Result<()> {
+        self.held(|| fs::remove_file(self.shelf.path(&self.origin))).map(Option::unwrap_or_default)
+    }
+
+    /// A primary has what there is.
+    pub fn confirm(&self, at: Wall) -> io::Result<()> {
+        let confirm = || {
+            let file = OpenOptions::new().write(true).open(self.shelf.path(&self.origin))?;
+            file.write_all_at(&at.0.to_be_bytes(), CONFIRMED_AT as u64)
+        };
+        self.held(confirm).map(Option::unwrap_or_default)
+    }
+
+    /// Does it while nobody else can take the zone; `None`: somebody has.
+    fn held<T>(&self, act: impl FnOnce() -> io::Result<T>) -> io::Result<Option<T>> {
+        let holders = self.shelf.holders.lock();
+        let is_ours = holders.get(&self.origin) == Some(&self.holder);
+        is_ours.then(act).transpose()
     }
 }
 
@@ -177,7 +231,7 @@ mod tests {
         assert!(shelf.all(Wall(0)).is_empty(), "the first start");
         let all = [received("example.test."), received("."), received("a\\/b.test.")];
         for one in &all {
-            shelf.write(one).unwrap();
+            shelf.slot(&one.contents.origin).write(one).unwrap();
         }
         let mut found = shelf.all(Wall(6_000_000));
         found.sort_by(|a, b| a.contents.origin.cmp(&b.contents.origin));
@@ -186,10 +240,55 @@ mod tests {
         assert_eq!(found, wanted);
         let day = Wall(86_406_000_000);
         assert!(shelf.all(day).iter().all(|one| one.is_expired));
-        shelf.confirm(&all[0].contents.origin, Wall(7_000_000)).unwrap();
+        shelf.slot(&all[0].contents.origin).confirm(Wall(7_000_000)).unwrap();
         let good: Vec<_> = shelf.all(day).into_iter().filter(|one| !one.is_expired).collect();
         assert_eq!(good.len(), 1);
         assert_eq!((&good[0].contents, good[0].confirmed), (&all[0].contents, Wall(7_000_000)));
+    }
+
+    #[test]
+    fn of_two_who_keep_a_zone_the_later_alone_writes_and_nothing_is_left_of_the_other() {
+        let dir = tempfile::tempdir().unwrap();
+        let shelf = Shelf::new(dir.path());
+        let (older, newer) = (received("example.test."), Received { confirmed: Wall(9), ..received("example.test.") });
+        let before = shelf.slot(&older.contents.origin);
+        before.write(&older).unwrap();
+        let now = shelf.slot(&older.contents.origin);
+        now.write(&newer).unwrap();
+        // What was begun before ends after.
+        before.write(&older).unwrap();
+        before.confirm(Wall(77)).unwrap();
+        before.forget().unwrap();
+        assert_eq!(shelf.all(Wall(10)), [newer]);
+        let files = fs::read_dir(dir.path().join("zones")).unwrap().count();
+        assert_eq!(files, 1, "the file alone");
+    }
+
+    #[test]
+    fn while_one_is_writing_another_writes_a_file_of_its_own() {
+        let dir = tempfile::tempdir().unwrap();
+        let shelf = Shelf::new(dir.path());
+        let one = received("example.test.");
+        let slots: Vec<Slot> = (0..8).map(|_| shelf.slot(&one.contents.origin)).collect();
+        std::thread::scope(|scope| {
+            for slot in &slots {
+                scope.spawn(|| (0..50).for_each(|_| slot.write(&one).unwrap()));
+            }
+        });
+        assert_eq!(shelf.all(Wall(0)), [one]);
+    }
+
+    #[test]
+    fn what_was_not_finished_goes_at_the_next_start() {
+        let dir = tempfile::tempdir().unwrap();
+        let shelf = Shelf::new(dir.path());
+        let one = received("example.test.");
+        shelf.slot(&one.contents.origin).write(&one).unwrap();
+        for left in ["example.test.3.new", "example.test.new", "gone.test.new"] {
+            fs::write(dir.path().join("zones").join(left), "half").unwrap();
+        }
+        assert_eq!(shelf.all(Wall(0)), [one]);
+        assert_eq!(fs::read_dir(dir.path().join("zones")).unwrap().count(), 1);
     }
 
     #[test]
