@@ -66,8 +66,8 @@ pub enum Request {
     Read(Box<dyn FnOnce(&World<'_>) + Send>),
     /// What was heard of a peer, or why nothing was.
     Peer(News),
-    /// A box asked and was refused.
-    PeerRefused,
+    /// So many boxes asked and were refused.
+    PeersRefused(u64),
     /// Where peers can ask this box, or why they cannot.
     PeerListens(Option<Result<SocketAddr, Name>>),
     /// The stop signal has come: `RunStatus::draining` from now on.
@@ -227,9 +227,9 @@ impl Handle {
         self.requests.send(Request::Peer(news)).await.is_ok()
     }
 
-    /// Counts a box that asked and was refused.
-    pub async fn peer_refused(&self) {
-        let _ = self.requests.send(Request::PeerRefused).await;
+    /// Counts boxes that asked and were refused.
+    pub async fn peers_refused(&self, count: u64) {
+        let _ = self.requests.send(Request::PeersRefused(count)).await;
     }
 
     /// Says where peers can ask this box, or why they cannot.

@@ -351,7 +351,7 @@ impl Core {
                 self.draft(now, "access", "".into(), actor, body);
                 self.door = "".into();
             }
-            Request::PeerRefused => self.peer_refused(),
+            Request::PeersRefused(count) => self.peers_refused(count),
             Request::PeerListens(at) => self.peer_listens(at),
             Request::Drain => {
                 self.status.draining = true;

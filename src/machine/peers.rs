@@ -132,9 +132,9 @@ impl Peers {
         told
     }
 
-    /// A box asked, and was refused.
-    pub fn refused(&mut self) {
-        Arc::make_mut(&mut self.book).refused_total += 1;
+    /// So many boxes asked, and were refused.
+    pub fn refused(&mut self, count: u64) {
+        Arc::make_mut(&mut self.book).refused_total += count;
     }
 
     /// Where this box can be asked, or why it cannot.

@@ -34,6 +34,11 @@ impl Network {
         }
     }
 
+    /// Whoever shares a limit on clients with this address: itself, or its /64 of IPv6, which any household has.
+    pub fn of_client(ip: IpAddr) -> IpAddr {
+        Network::truncate(ip, 32, 64)
+    }
+
     /// The address with its host bits cleared: the key under which SOURCEIP persistence groups clients.
     pub fn truncate(ip: IpAddr, prefix_v4: u8, prefix_v6: u8) -> IpAddr {
         match ip.to_canonical() {

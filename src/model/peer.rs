@@ -38,7 +38,8 @@ pub struct PeerLink {
     pub cluster: Name,
     /// Between two questions to a peer. Default 1 s.
     pub interval: Duration,
-    /// An attempt, from the look-up of its name to the last byte of the answer. Default two intervals, at most 10 s.
+    /// An attempt, from the look-up of its name to the last byte of the answer. Less than the interval, see
+    /// [`outlives_a_loss`](PeerLink::outlives_a_loss). Default nine tenths of it, at most 10 s.
     pub timeout: Duration,
     /// What is shown to whoever asks, and who signs their certificates; there where `listen` is.
     pub tls: Option<PeerTls>,
@@ -188,7 +189,7 @@ impl Default for PeerLink {
             listen: None,
             cluster: "".into(),
             interval: Duration::from_secs(1),
-            timeout: Duration::from_secs(2),
+            timeout: PeerLink::patience(Duration::from_secs(1)),
             tls: None,
         }
     }
@@ -197,7 +198,13 @@ impl Default for PeerLink {
 impl PeerLink {
     /// The time-out where none is said.
     pub fn patience(interval: Duration) -> Duration {
-        (interval * 2).min(PAUSE_MOST)
+        (interval * 9 / 10).min(PAUSE_MOST)
+    }
+
+    /// Whether a peer is still known after one answer that is lost. It is asked again when that attempt is over, two
+    /// intervals after it was last heard at the latest ([`pause`]), and may take the whole time-out to answer.
+    pub fn outlives_a_loss(&self) -> bool {
+        self.interval * 2 + self.timeout < self.stale_after()
     }
 
     /// What is older is unknown.
@@ -226,8 +233,8 @@ impl PeerView {
     }
 }
 
-/// The pause after `failures` attempts in a row that failed: doubled from the interval up to 10 s, half of it certain
-/// and half by `lot`, so that boxes do not knock in step.
+/// From the beginning of an attempt to that of the next, unless it lasts longer, after `failures` in a row that failed:
+/// doubled from the interval up to 10 s, half of it certain and half by `lot`, so that boxes do not knock in step.
 pub fn pause(interval: Duration, failures: u32, lot: u64) -> Duration {
     let doubled = interval.saturating_mul(2_u32.saturating_pow(failures.saturating_sub(1).min(16)));
     let whole = doubled.min(PAUSE_MOST.max(interval));
@@ -249,5 +256,26 @@ mod tests {
         }
         let minute = Duration::from_secs(60);
         assert_eq!(pause(minute, 7, 0), minute / 2, "a long interval is not shortened");
+    }
+
+    #[test]
+    fn one_answer_that_is_lost_never_makes_a_peer_unknown() {
+        for millis in [100, 200, 1_000, 7_000, 60_000] {
+            let interval = Duration::from_millis(millis);
+            let link = |timeout| PeerLink { interval, timeout, ..PeerLink::default() };
+            let good = [PeerLink::patience(interval), interval / 10, interval - Duration::from_millis(1)].map(link);
+            for link in good {
+                assert!(link.outlives_a_loss(), "{link:?}");
+                for (lot, took) in [(0, Duration::ZERO), (u64::MAX, Duration::ZERO), (u64::MAX, link.timeout)] {
+                    // Heard by an attempt that began at zero and took so long.
+                    let heard = took;
+                    let second = interval.max(took);
+                    let third = second + link.timeout.max(pause(interval, 1, lot));
+                    let answered = third + link.timeout;
+                    assert!(answered < heard + link.stale_after(), "{link:?} lot {lot} took {took:?}");
+                }
+            }
+            assert!(!link(interval).outlives_a_loss() && !link(interval * 2).outlives_a_loss());
+        }
     }
 }

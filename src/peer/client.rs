@@ -1,7 +1,7 @@
 //! Asking one peer, again and again, over one connection for as long as it lasts.
 //!
-//! An attempt is everything from the name look-up to the last byte of the answer, and has one time-out. After a failure
-//! the next attempt waits longer, up to ten seconds, and never a round time, so that boxes do not knock in step.
+//! An attempt is everything from the name look-up to the last byte of the answer, and has one time-out. After failures
+//! attempts begin less often, up to ten seconds apart, and never a round time, so that boxes do not knock in step.
 
 use std::hash::{BuildHasher, RandomState};
 use std::io;
@@ -64,7 +64,7 @@ pub(super) async fn ask_always(handle: Handle, peer: Peer, terms: Terms) {
             }
             Err(_) => {
                 failures = failures.saturating_add(1);
-                pause(interval, failures, lots.hash_one(attempt))
+                pause(interval, failures, lots.hash_one(attempt)).saturating_sub(begun.elapsed())
             }
         };
         attempt += 1;

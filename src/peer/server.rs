@@ -2,10 +2,9 @@
 //!
 //! Only a box whose certificate was signed by the authority of the link, has not expired, and names one of the configured
 //! peers is answered; every question looks at the configuration of that moment. What anybody can hold is bounded:
-//! connections in all and by address, the time of a handshake, of a head, of an idle connection, of taking an answer; and
-//! a peer that asks without a pause is made to wait.
+//! connections of strangers and of each peer ([`places`](super::places)), the time of a handshake, of a head, of an idle
+//! connection, of taking an answer; and a peer that asks without a pause is made to wait.
 
-use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,21 +13,18 @@ use parking_lot::Mutex;
 use rustls::ServerConfig;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
+use super::places::{Place, Places, Refusals};
 use super::wire::{CLUSTER, FIELDS_MOST, HEAD_MOST, PATH, encode, head_end};
 use super::words::{of_answering, quoted};
 use super::{Terms, tls};
 use crate::control::{Handle, peers};
 use crate::model::id::Name;
 
-/// Connections at once, and at once from one address.
-const CONNECTIONS_MOST: usize = 256;
-const OF_ONE_MOST: u32 = 16;
-/// A handshake, and the taking of an answer.
+/// A handshake, the first question of whoever is no peer,, and the taking of an answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How long a connection may be idle, on top of three intervals.
 const IDLE: Duration = Duration::from_secs(10);
@@ -37,31 +33,14 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// Between two attempts to take the address; after the first few it is told that it cannot be had.
 const BIND_AGAIN: Duration = Duration::from_millis(100);
 const BIND_SILENTLY: u32 = 10;
-/// Between two log lines about boxes that are refused.
-const LOG_EVERY: Duration = Duration::from_secs(10);
-
+/// Between two messages to the one writer about boxes that were refused.
+const REPORT_EVERY: Duration = Duration::from_secs(1);
 struct Shared {
     handle: Handle,
     terms: Terms,
     config: Arc<ServerConfig>,
-    open: Mutex<HashMap<IpAddr, u32>>,
-    /// When a refusal was last logged, and how many were not since.
-    logged: Mutex<(Option<Instant>, u64)>,
-}
-
-/// A connection of an address; counts until dropped.
-struct Place(Arc<Shared>, IpAddr);
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let mut open = self.0.open.lock();
-        if let Some(count) = open.get_mut(&self.1) {
-            *count -= 1;
-            if *count == 0 {
-                open.remove(&self.1);
-            }
-        }
-    }
+    places: Places,
+    refusals: Mutex<Refusals>,
 }
 
 /// Until it is aborted; every connection ends with it.
@@ -79,8 +58,8 @@ pub(super) async fn listen(handle: Handle, terms: Terms) {
     let local = listener.local_addr().unwrap_or(at);
     tracing::info!("peers can ask this box at {local}");
     handle.peer_listens(Some(Ok(local))).await;
-    let shared =
-        Arc::new(Shared { handle, terms, config, open: Mutex::new(HashMap::new()), logged: Mutex::new((None, 0)) });
+    let refusals = Mutex::new(Refusals::default());
+    let shared = Arc::new(Shared { handle, terms, config, places: Places::default(), refusals });
     accept(listener, shared).await;
 }
 
@@ -103,20 +82,30 @@ async fn bind(handle: &Handle, at: SocketAddr) -> TcpListener {
 }
 
 async fn accept(listener: TcpListener, shared: Arc<Shared>) {
-    let slots = Arc::new(Semaphore::new(CONNECTIONS_MOST));
     let mut connections = JoinSet::new();
+    let mut report = tokio::time::interval(REPORT_EVERY);
+    report.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
         while connections.try_join_next().is_some() {}
-        let Ok(slot) = Arc::clone(&slots).acquire_owned().await else { return };
-        match listener.accept().await {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            _ = report.tick() => {
+                shared.report().await;
+                continue;
+            }
+        };
+        match accepted {
             Ok((stream, from)) => {
                 let from = from.ip().to_canonical();
-                let Some(place) = place(&shared, from) else { continue };
+                let place = shared.places.enter(from);
                 let shared = Arc::clone(&shared);
                 connections.spawn(async move {
-                    let _held = (slot, place);
-                    if let Err(why) = carry(&shared, stream).await {
-                        shared.refuse(from, &why).await;
+                    let refused = tokio::select! {
+                        carried = carry(&shared, stream, &place) => carried.err(),
+                        why = place.when_given_up() => why.map(str::to_owned),
+                    };
+                    if let Some(why) = refused {
+                        shared.refuse(from, &why);
                     }
                 });
             }
@@ -128,20 +117,8 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) {
     }
 }
 
-/// `None`: the address has all the connections it may have.
-fn place(shared: &Arc<Shared>, from: IpAddr) -> Option<Place> {
-    let mut open = shared.open.lock();
-    let count = open.entry(from).or_default();
-    if *count >= OF_ONE_MOST {
-        return None;
-    }
-    *count += 1;
-    drop(open);
-    Some(Place(Arc::clone(shared), from))
-}
-
 /// Errors: why the other end was refused. A connection that simply ends is none.
-async fn carry(shared: &Shared, stream: TcpStream) -> Result<(), String> {
+async fn carry(shared: &Shared, stream: TcpStream, place: &Place) -> Result<(), String> {
     let _ = stream.set_nodelay(true);
     let handshake = TlsAcceptor::from(Arc::clone(&shared.config)).accept(stream);
     let mut stream = match tokio::time::timeout(PATIENCE, handshake).await {
@@ -149,7 +126,11 @@ async fn carry(shared: &Shared, stream: TcpStream) -> Result<(), String> {
         Ok(Err(error)) => return Err(of_answering(&error)),
         Err(_) => return Err("it did not finish the TLS handshake in time".into()),
     };
-    let idle = IDLE + shared.terms.link.stale_after();
+    let mut idle = PATIENCE;
+    if let Ok(peer) = shared.peer(&stream) {
+        place.is_of(&peer);
+        idle = IDLE + shared.terms.link.stale_after();
+    }
     let mut read = Vec::with_capacity(1 << 10);
     loop {
         read.clear();
@@ -258,22 +239,20 @@ impl Shared {
         })
     }
 
-    async fn refuse(&self, from: IpAddr, why: &str) {
-        let unsaid = {
-            let mut logged = self.logged.lock();
-            let due = logged.0.is_none_or(|at| at.elapsed() >= LOG_EVERY);
-            if due {
-                Some(std::mem::replace(&mut *logged, (Some(Instant::now()), 0)).1)
-            } else {
-                logged.1 += 1;
-                None
-            }
-        };
+    fn refuse(&self, from: IpAddr, why: &str) {
+        let unsaid = self.refusals.lock().one_more(Instant::now());
         if let Some(unsaid) = unsaid {
             let more = if unsaid > 0 { format!(" ({unsaid} more since the last line)") } else { String::new() };
             tracing::warn!(%from, "a box that asks as a peer is refused: {why}{more}");
         }
-        self.handle.peer_refused().await;
+    }
+
+    /// Tells the one writer how many were refused since the last time: one message, however many they were.
+    async fn report(&self) {
+        let count = self.refusals.lock().take();
+        if count > 0 {
+            self.handle.peers_refused(count).await;
+        }
     }
 }
 

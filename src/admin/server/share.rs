@@ -2,10 +2,12 @@
 //! nothing would take all there are, and keep every other manager out.
 
 use std::collections::HashMap;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
+
+use crate::model::net::Network;
 
 /// Of the connections at once, for an address of another machine.
 const REMOTE_MAX: u32 = 64;
@@ -41,10 +43,8 @@ impl Shares {
 
 /// A host with IPv6 has a /64 to choose addresses from.
 fn key(peer: IpAddr) -> IpAddr {
-    match peer.to_canonical() {
-        IpAddr::V6(v6) if !v6.is_loopback() => Ipv6Addr::from_bits(v6.to_bits() >> 64 << 64).into(),
-        other => other,
-    }
+    let peer = peer.to_canonical();
+    if peer.is_loopback() { peer } else { Network::of_client(peer) }
 }
 
 // === impl Share ===

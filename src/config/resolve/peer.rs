@@ -6,7 +6,7 @@ use crate::config::document::{Path, Place, Table};
 use crate::config::values;
 use crate::model::Appliance;
 use crate::model::id::Name;
-use crate::model::peer::{NAME_MOST, Peer, PeerLink, PeerTls, PeerUrl, STALE_INTERVALS};
+use crate::model::peer::{NAME_MOST, Peer, PeerLink, PeerTls, PeerUrl};
 use crate::model::tls::Facts;
 
 /// Peers of a box.
@@ -41,11 +41,12 @@ pub fn link(cx: &mut Context<'_>, appliance: &Appliance) -> PeerLink {
         timeout: object.duration("timeout").unwrap_or(PeerLink::patience(interval)),
         tls: None,
     };
-    let stale = interval * STALE_INTERVALS;
-    if link.timeout >= stale {
-        let [timeout, stale] = [link.timeout, stale].map(crate::config::units::format_duration);
+    if !link.outlives_a_loss() {
+        let [timeout, interval, stale] =
+            [link.timeout, interval, link.stale_after()].map(crate::config::units::format_duration);
         let what = format!(
-            "{timeout} is not less than three intervals ({stale}): one answer that is lost makes a peer unknown"
+            "{timeout} is not less than `interval` ({interval}): a peer is unknown after three intervals ({stale}), and \
+             one answer that is lost would be enough for that"
         );
         object.wrong(cx.report, "timeout", what);
     }

@@ -7,7 +7,7 @@ pub(super) static PEER_LINK: Schema = schema(&[
     key("listen", Kind::Socket),
     key("cluster", Kind::Name),
     key("interval", Kind::Duration(100, MINUTE)),
-    key("timeout", Kind::Duration(100, MINUTE)),
+    key("timeout", Kind::Duration(50, MINUTE)),
     key("certificate", Kind::Name),
     key("key", Kind::Name),
     key("ca", Kind::Name),

@@ -26,8 +26,8 @@ impl Core {
         self.carry(now, told);
     }
 
-    pub(super) fn peer_refused(&mut self) {
-        self.peers.refused();
+    pub(super) fn peers_refused(&mut self, count: u64) {
+        self.peers.refused(count);
     }
 
     pub(super) fn peer_listens(&mut self, at: Option<Result<SocketAddr, Name>>) {

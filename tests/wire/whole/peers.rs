@@ -13,7 +13,7 @@ use crate::tls::pki::{Authority, Issued};
 
 pub const PATIENT: Duration = Duration::from_secs(20);
 /// Of the link.
-const INTERVAL_MS: u64 = 200;
+const INTERVAL_MS: u64 = 600;
 
 /// A folder with certificates of one authority.
 pub struct Pki {

@@ -2,7 +2,7 @@
 //! cannot take them all.
 
 use std::collections::HashMap;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -11,6 +11,7 @@ use tokio::sync::{Notify, Semaphore};
 
 use super::{Shared, Transport};
 use crate::model::dns::TcpLimits;
+use crate::model::net::Network;
 
 /// Zone transfers at a time.
 const TRANSFERS_MAX: usize = 8;
@@ -84,7 +85,7 @@ impl Open {
             let snapshot = shared.cell.load();
             (Arc::clone(&snapshot.dns), snapshot.model.dns.tcp.clone())
         };
-        let client = network_of(client);
+        let client = Network::of_client(client);
         let clients = &shared.clients;
         let mut by_client = clients.by_client.lock();
         let own = by_client.get(&client).copied().unwrap_or(0);
@@ -135,13 +136,5 @@ fn transport_index(transport: Transport) -> usize {
         Transport::Udp | Transport::Tcp => 0,
         Transport::Tls => 1,
         Transport::Https => 2,
-    }
-}
-
-/// The client that shares a limit: an IPv4 address, or an IPv6 /64, which any household has.
-fn network_of(client: IpAddr) -> IpAddr {
-    match client.to_canonical() {
-        IpAddr::V6(v6) => IpAddr::V6(Ipv6Addr::from(u128::from(v6) & (u128::MAX << 64))),
-        v4 => v4,
     }
 }
