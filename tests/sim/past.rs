@@ -10,7 +10,7 @@ use bascule::model::event::{BoardRecord, Cause, Record, Transition};
 use bascule::model::scenario::Direction;
 use bascule::model::state::Saved;
 use bascule::model::time::{Tick, Wall};
-use bascule::rehearse::explain;
+use bascule::rehearse::explain::{self, Explanation};
 use bascule::rehearse::past::{Unknown, at};
 use serde_json::{Value, json};
 
@@ -87,10 +87,13 @@ impl Journal {
     }
 
     fn answer(&self, second: u64) -> Vec<String> {
+        self.explain(second, "www.example.test", "A").answer
+    }
+
+    fn explain(&self, second: u64, name: &str, rtype: &str) -> Explanation {
         let past = at(&*self.store.reader(), wall(second)).unwrap_or_else(|unknown| panic!("{unknown:?}"));
         let client = std::net::IpAddr::from([127, 0, 0, 1]);
-        let told = explain::dns(&past.snapshot, "www.example.test", "A", client, wall(second)).unwrap();
-        told.answer
+        explain::dns(&past.snapshot, name, rtype, client, wall(second)).unwrap()
     }
 }
 
@@ -158,4 +161,39 @@ fn last_good_is_what_was_last_good_then() {
     journal.row(40, "api", Truth::False);
     assert!(journal.answer(25)[0].ends_with("198.51.100.1"));
     assert!(journal.answer(45)[0].ends_with("192.0.2.1"), "{:?}", journal.answer(45));
+}
+
+#[test]
+fn what_a_primary_had_sent_is_said_to_be_unknown_and_what_is_steered_is_told() {
+    let text = r#"
+schema = 1
+[zone."example.test".transfer]
+from = ["192.0.2.53:53"]
+[zone."example.test".rrset."www A"]
+records = ["192.0.2.1"]
+[zone."example.test".rrset."to CNAME"]
+records = ["www.example.test.", "elsewhere.example.test."]
+select = { answers = 1, method = "ordered" }
+[zone."example.test".rrset."*.wild A"]
+records = ["192.0.2.2"]
+[zone."other.test"]
+soa = { mname = "ns", rname = "hostmaster" }
+static = "@ NS ns.example.test."
+"#;
+    let mut journal = Journal { store: Memory::new() };
+    journal.start(10, text);
+    let told = |name, rtype| journal.explain(20, name, rtype);
+    for (name, rtype, data) in [("www.example.test", "A", "192.0.2.1"), ("to.example.test", "A", "192.0.2.1")] {
+        let told = told(name, rtype);
+        assert_eq!(told.rcode, "NOERROR", "{told:?}");
+        assert!(told.answer.last().is_some_and(|line| line.ends_with(data)), "{told:?}");
+    }
+    let unknown = [("", "SOA"), ("mail.", "A"), ("www.", "AAAA"), ("wild.", "A"), ("a.wild.", "A")];
+    for (name, rtype) in unknown {
+        let told = journal.explain(20, &format!("{name}example.test"), rtype);
+        assert_eq!((&*told.rcode, told.answer.len(), told.authority.len()), ("unknown", 0, 0), "{told:?}");
+        let last = told.steps.last().unwrap();
+        assert!(last.name == "unknown" && last.because.contains("is not kept"), "{told:?}");
+    }
+    assert_eq!(told("gone.other.test", "A").rcode, "NXDOMAIN", "of a zone of the configuration all is known");
 }

@@ -44,7 +44,7 @@ dto! {
         pub r#type: String,
         /// Whom the answer is for.
         pub client: String,
-        /// `NOERROR`, `NXDOMAIN`, …
+        /// `NOERROR`, `NXDOMAIN`, …; `unknown` where, with `at`, it depends on what a primary had sent.
         pub rcode: String,
         /// The answer section in presentation format.
         pub answer: Vec<String>,

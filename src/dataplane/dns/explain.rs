@@ -25,7 +25,7 @@ pub struct Explanation {
     pub rtype: String,
     /// Whom the answer is for.
     pub client: IpAddr,
-    /// `NOERROR`, `NXDOMAIN`, …
+    /// `NOERROR`, `NXDOMAIN`, …; [`UNKNOWN`] where it depends on what a primary had sent, and that is not known.
     pub rcode: String,
     /// The answer section in presentation format.
     pub answer: Vec<String>,
@@ -38,7 +38,8 @@ pub struct Explanation {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Step {
-    /// `zone`, `name`, `base_set`, `filter`, `on_empty`, `select`, `ttl`, `caches`, `records`, `alias`, `referral`, `refuse`.
+    /// `zone`, `name`, `base_set`, `filter`, `on_empty`, `select`, `ttl`, `caches`, `records`, `alias`, `referral`, `refuse`,
+    /// `unknown`.
     pub name: &'static str,
     /// What the step was given.
     #[serde(rename = "in")]
@@ -51,6 +52,9 @@ pub struct Step {
     pub scenario: Option<String>,
 }
 
+/// In place of an rcode.
+pub const UNKNOWN: &str = "unknown";
+
 /// Explains what `client` gets for `name` and `rtype`, over TCP (that is: in full). Moves nothing: where the answer
 /// depends on chance it is one that is possible, and `round_robin` shows the next one.
 pub fn explain(snapshot: &Snapshot, name: &DnsName, rtype: RecordType, client: IpAddr) -> Explanation {
@@ -62,7 +66,12 @@ pub fn explain(snapshot: &Snapshot, name: &DnsName, rtype: RecordType, client: I
 pub fn explain_at(snapshot: &Snapshot, name: &DnsName, rtype: RecordType, client: IpAddr, now: Wall) -> Explanation {
     let mut steps = Vec::new();
     let mut reply = Vec::new();
-    let mut trace = |event: Event<'_>| describe(snapshot, event, now, &mut steps);
+    let (mut supposed, mut known) = (None, true);
+    let mut trace = |event: Event<'_>| {
+        supposed = supposed.or_else(|| supposed_zone(snapshot, &event));
+        known &= supposed.is_none() || is_of_steering(&event);
+        describe(snapshot, event, now, &mut steps);
+    };
     let circumstances =
         Circumstances { client, transport: Transport::Tcp, entropy: 0, now: 0, trace: Some(&mut trace) };
     let outcome = respond(&mut Vec::new(), snapshot, &question(name, rtype), circumstances, &mut reply);
@@ -70,15 +79,44 @@ pub fn explain_at(snapshot: &Snapshot, name: &DnsName, rtype: RecordType, client
         steps.push(refusal(snapshot, name));
     }
 
+    if let Some(zone) = supposed.filter(|_| !known) {
+        let zone = &snapshot.model.zones[zone].origin;
+        let because = "the zone comes from its primaries, and what they had sent by then is not kept: whether they had \
+                       this name, and what else, is not known; only records that are steered here are";
+        steps.push(step("unknown", [zone.to_string()], [], because));
+        reply.clear();
+    }
     let message = Message::from_octets(&reply[..]).ok();
     Explanation {
         name: name.to_string(),
         rtype: rtype.to_string(),
         client,
-        rcode: rcode::name(outcome.rcode),
+        rcode: if known { rcode::name(outcome.rcode) } else { UNKNOWN.to_owned() },
         answer: presentation(message.as_ref().and_then(|m| m.answer().ok())),
         authority: presentation(message.as_ref().and_then(|m| m.authority().ok())),
         steps,
+    }
+}
+
+/// The zone that this event enters, where it comes from a primary and is only supposed to be there, as in the past.
+fn supposed_zone(snapshot: &Snapshot, event: &Event<'_>) -> Option<usize> {
+    let zone = match event {
+        Event::Zone { zone } => Some(*zone),
+        Event::StandsFor { target, .. } => snapshot.zones.find(target),
+        _ => None,
+    };
+    zone.filter(|&zone| {
+        let entry = snapshot.zones.zone(zone);
+        snapshot.model.zones[zone].transfer.comes_in() && entry.received.is_none() && entry.missing.is_none()
+    })
+}
+
+/// It is so whatever else the zone holds.
+fn is_of_steering(event: &Event<'_>) -> bool {
+    match event {
+        Event::Zone { .. } | Event::Steered { .. } | Event::Alias { .. } | Event::StandsFor { .. } => true,
+        Event::Exists { empty, .. } => !empty,
+        _ => false,
     }
 }
 
