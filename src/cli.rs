@@ -11,6 +11,7 @@ mod drill;
 mod explain;
 mod journal;
 mod manual;
+mod named;
 mod passwd;
 mod shell;
 mod token;
@@ -51,8 +52,8 @@ pub fn run(command: Command) -> ExitCode {
         Command::Check(args) => check::run(&args),
         Command::Shell(args) => shell::run(args),
         Command::Import { .. } => absent("import", "write the TOML by hand; example.toml shows the shape"),
-        Command::Diff { file, target } => config::diff(&file, &target),
-        Command::Apply { file, target } => config::apply(&file, &target),
+        Command::Diff(args) => config::diff(&args),
+        Command::Apply(args) => config::apply(&args),
         Command::Test { paths, junit } => rehearse::test(&paths, &rehearse::TestOptions { junit }),
         Command::Simulate { config, events } => rehearse::simulate(&config, &events),
         Command::Replay { state_dir } => rehearse::replay(&state_dir),

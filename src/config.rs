@@ -49,6 +49,11 @@ pub trait Files {
     /// Paths that a glob matches, sorted.
     fn glob(&self, pattern: &str) -> Result<Vec<String>, String>;
     fn read(&self, path: &str) -> Result<String, String>;
+    /// The text of a certificate, a zone file or a public key that a text names. `None`: it is not to be had here, and the
+    /// configuration is good without it.
+    fn read_named(&self, path: &str) -> Result<Option<String>, String> {
+        self.read(path).map(Some)
+    }
     /// The text of a private key. `None`: it is not to be had here, and the configuration is good without it.
     fn read_key(&self, path: &str) -> Result<Option<String>, String> {
         self.read(path).map(Some)

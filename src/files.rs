@@ -1,6 +1,8 @@
 //! Texts on disk: configurations with their includes and zone files, and event scripts. `run`, `check` and the rehearsals
 //! read them alike, so that what is checked is what runs.
 
+mod sent;
+
 use std::io::Read as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -8,6 +10,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::config::{self, Files, Loaded, Problem, Severity, Source};
 use crate::model::scenario::Secret;
+
+pub use sent::{Sent, to_send};
 
 /// Includes and zone files; paths are relative to the folder of the root file.
 #[derive(Clone, Debug)]
@@ -27,18 +31,20 @@ const MATCHES_MOST: usize = 10_000;
 /// Loads a configuration with everything that it includes, as `run` takes it; `set` replaces values of the text. A file
 /// that cannot be read is a problem like any other.
 pub fn load(path: &Path, set: &[(String, String)]) -> Result<Loaded, Vec<Problem>> {
-    let root = root(path).map_err(|what| {
-        vec![Problem {
-            file: path.display().to_string().into(),
-            line: 0,
-            column: 0,
-            severity: Severity::Error,
-            path: String::new(),
-            what,
-            did_you_mean: None,
-        }]
-    })?;
+    let root = root(path).map_err(|what| vec![root_problem(path, what)])?;
     config::load(root, set, &DiskFiles::beside(path))
+}
+
+fn root_problem(path: &Path, what: String) -> Problem {
+    Problem {
+        file: path.display().to_string().into(),
+        line: 0,
+        column: 0,
+        severity: Severity::Error,
+        path: String::new(),
+        what,
+        did_you_mean: None,
+    }
 }
 
 /// The root file itself, under the name that the operator gave it. Errors: in words, without the name.

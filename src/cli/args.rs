@@ -41,19 +41,9 @@ pub enum Command {
         file: PathBuf,
     },
     /// Print what applying FILE would change.
-    Diff {
-        /// A configuration; with includes it is sent as one text.
-        file: PathBuf,
-        #[command(flatten)]
-        target: Target,
-    },
+    Diff(ApplyArgs),
     /// Replace the running configuration with FILE, all or nothing; `save config` in the shell makes it last.
-    Apply {
-        /// A configuration; with includes it is sent as one text.
-        file: PathBuf,
-        #[command(flatten)]
-        target: Target,
-    },
+    Apply(ApplyArgs),
     /// Run event scripts with expectations through the engine in virtual time; exit 1 with a difference.
     Test {
         /// Scripts (NAME.events, each with its configuration NAME.toml beside it), or folders of them.
@@ -110,6 +100,18 @@ pub enum Command {
     /// One statement for ORACLE; asked by the appliance itself, on standard input.
     #[command(hide = true)]
     SqlProbe,
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct ApplyArgs {
+    /// A configuration; with includes it is sent as one text. Other files that it names (certificates, keys, zone files) are
+    /// the appliance's, looked for from the folder of its own FILE.
+    pub file: PathBuf,
+    /// Take the appliance's files also where others of the same names lie beside FILE.
+    #[arg(long)]
+    pub box_files: bool,
+    #[command(flatten)]
+    pub target: Target,
 }
 
 #[derive(Clone, Debug, Args)]
@@ -245,10 +247,10 @@ pub struct JournalArgs {
     /// Only entries of this kind: `transition`, `act`, `config` …
     #[arg(long)]
     pub kind: Option<String>,
-    /// At most this many, 1 to 10000.
+    /// The last so many, 1 to 10000; default 1000.
     #[arg(long)]
     pub limit: Option<u32>,
-    /// Newest first.
+    /// Newest first; else the newest stands last.
     #[arg(long)]
     pub newest_first: bool,
     /// Instead: where the journal is shipped to, and how far it has come.

@@ -29,6 +29,8 @@ pub(crate) struct Client {
     credentials: Option<Credentials>,
     /// For messages.
     place: String,
+    /// The appliance runs on this machine: it is asked over its socket, or over a loopback address.
+    is_here: bool,
 }
 
 #[derive(Clone)]
@@ -87,7 +89,7 @@ impl Client {
         let http = builder().unix_socket(path).build().map_err(|e| spoken(&e))?;
         let place = path.display().to_string();
         // Over the socket the kernel says who calls.
-        Ok(Client { http, base: "http://localhost".into(), credentials: None, place })
+        Ok(Client { http, base: "http://localhost".into(), credentials: None, place, is_here: true })
     }
 
     fn on_tcp(url: &str) -> Result<Client, String> {
@@ -101,7 +103,13 @@ impl Client {
             (None, None) => None,
         };
         let http = builder().build().map_err(|e| spoken(&e))?;
-        Ok(Client { http, place: base.clone(), base, credentials })
+        let is_here = is_loopback(&base);
+        Ok(Client { http, place: base.clone(), base, credentials, is_here })
+    }
+
+    /// Whether the appliance runs on this machine, and sees the files that this program sees.
+    pub fn is_here(&self) -> bool {
+        self.is_here
     }
 
     /// GET, as a structure.
@@ -197,6 +205,13 @@ fn base_of(url: &str) -> Result<String, String> {
     }
 }
 
+fn is_loopback(base: &str) -> bool {
+    let url = reqwest::Url::parse(base).ok();
+    let host = url.as_ref().and_then(reqwest::Url::host_str).unwrap_or_default();
+    let ip = host.trim_matches(['[', ']']).parse::<std::net::IpAddr>();
+    host == "localhost" || ip.is_ok_and(|ip| ip.is_loopback())
+}
+
 fn builder() -> reqwest::ClientBuilder {
     reqwest::Client::builder()
         .connect_timeout(CONNECT_TIMEOUT)
@@ -257,6 +272,19 @@ mod tests {
             assert_eq!(base_of(url), Ok("http://127.0.0.1:9080".into()), "{url}");
         }
         assert!(base_of("box-b").is_err());
+    }
+
+    #[test]
+    fn an_appliance_behind_a_loopback_address_is_on_this_machine() {
+        for (base, is_here) in [
+            ("http://127.0.0.1:9080", true),
+            ("https://[::1]:9443", true),
+            ("http://localhost", true),
+            ("http://192.0.2.1:9080", false),
+            ("https://localhost.example.net", false),
+        ] {
+            assert_eq!(is_loopback(base), is_here, "{base}");
+        }
     }
 
     #[test]

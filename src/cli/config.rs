@@ -6,23 +6,25 @@ use std::process::ExitCode;
 use reqwest::Method;
 use serde_json::Value;
 
-use super::args::Target;
+use super::args::ApplyArgs;
 use super::client::{Client, Failure, runtime};
+use super::named::{doubts, of_the_box};
 use super::{fail, say};
-use crate::config::{Loaded, Problem, render};
+use crate::config::Problem;
 use crate::files;
 
-pub(super) fn diff(file: &Path, target: &Target) -> ExitCode {
-    send(file, target, Method::POST, "/api/v1/config/diff", "diff")
+pub(super) fn diff(args: &ApplyArgs) -> ExitCode {
+    send(args, Method::POST, "/api/v1/config/diff", "diff")
 }
 
-pub(super) fn apply(file: &Path, target: &Target) -> ExitCode {
-    send(file, target, Method::PUT, "/api/v1/config", "apply")
+pub(super) fn apply(args: &ApplyArgs) -> ExitCode {
+    send(args, Method::PUT, "/api/v1/config", "apply")
 }
 
-fn send(file: &Path, target: &Target, method: Method, path: &str, command: &str) -> ExitCode {
-    let loaded = match files::load(file, &[]) {
-        Ok(loaded) => loaded,
+fn send(args: &ApplyArgs, method: Method, path: &str, command: &str) -> ExitCode {
+    let file = &args.file;
+    let sent = match files::to_send(file) {
+        Ok(sent) => sent,
         Err(problems) => {
             for problem in problems {
                 say(&problem.to_string());
@@ -31,30 +33,46 @@ fn send(file: &Path, target: &Target, method: Method, path: &str, command: &str)
         }
     };
     let is_apply = method == Method::PUT;
-    let answer = Client::find(target)
-        .and_then(|client| Ok((client, runtime()?)))
-        .map(|(client, runtime)| runtime.block_on(client.send_toml(method, path, text_of(&loaded))));
-    match answer {
-        Ok(Ok(answer)) => {
-            print_changes(&answer, &loaded.warnings);
+    let (client, runtime) = match Client::find(&args.target).and_then(|client| Ok((client, runtime()?))) {
+        Ok(both) => both,
+        Err(error) => return fail(&format!("{command}: {error}")),
+    };
+    let mut folder = None;
+    if !sent.named.is_empty() {
+        match runtime.block_on(client.get::<Value>("/api/v1/status")) {
+            Ok(status) => {
+                folder = status.pointer("/config/folder").and_then(Value::as_str).map(str::to_owned);
+            }
+            Err(failure) => return fail(&format!("{command}: {failure}")),
+        }
+        let there = folder.as_deref().map(Path::new).filter(|_| client.is_here());
+        let doubts = if args.box_files { Vec::new() } else { doubts(&sent.named, file, there) };
+        for doubt in &doubts {
+            eprintln!("{doubt}");
+        }
+        if is_apply && !doubts.is_empty() {
+            return fail(
+                "apply: files that FILE names are the appliance's own, and they are not those beside FILE; nothing is \
+                 changed. Copy them to the appliance, or name them by whole paths; or say --box-files where the \
+                 appliance's are meant",
+            );
+        }
+    }
+    match runtime.block_on(client.send_toml(method, path, sent.text)) {
+        Ok(answer) => {
+            print_changes(&answer, &sent.warnings);
             if is_apply {
                 eprintln!("applied; `save config` in the shell writes it to the appliance's file");
+                if let Some(note) = of_the_box(&sent.named, folder.as_deref()) {
+                    eprintln!("{note}");
+                }
             }
             ExitCode::SUCCESS
         }
-        Ok(Err(failure)) => {
+        Err(failure) => {
             print_problems(&failure);
             fail(&format!("{command}: {failure}"))
         }
-        Err(error) => fail(&format!("{command}: {error}")),
-    }
-}
-
-/// The file as it stands; with includes or zone files the whole in one text, because the appliance has its own files.
-fn text_of(loaded: &Loaded) -> String {
-    match &loaded.sources[..] {
-        [only] => only.text.to_string(),
-        _ => render::render(&loaded.model),
     }
 }
 
@@ -74,7 +92,10 @@ fn print_changes(answer: &Value, of_text: &[Problem]) {
         say(&warning.to_string());
     }
     let path = answer.pointer("/config/path").and_then(Value::as_str).map(|path| format!("{path}:"));
-    let repeated = |warning: &str| path.as_deref().is_some_and(|path| warning.starts_with(path));
+    let repeated = |warning: &str| {
+        let is_of_text = path.as_deref().is_some_and(|path| warning.starts_with(path));
+        is_of_text && of_text.iter().any(|known| warning.contains(&known.what))
+    };
     for warning in lines("warnings").filter(|warning| !repeated(warning)) {
         say(&format!("warning: {warning}"));
     }

@@ -13,17 +13,26 @@ use crate::admin::dto::path_segment;
 pub(super) fn journal(args: &JournalArgs) -> ExitCode {
     let mut query = span(&args.span);
     query.extend([("actor", args.actor.clone()), ("kind", args.kind.clone())]);
-    query.push(("limit", args.limit.map(|limit| limit.to_string())));
-    query.push(("newest_first", args.newest_first.then(|| "true".to_owned())));
+    let most = args.limit.unwrap_or(ENTRIES);
+    query.extend(newest(most));
     let path =
         if args.shipping { "/api/v1/journal/shipping".to_owned() } else { with_query("/api/v1/journal", &query) };
     let answer = Client::find(&args.target)
         .and_then(|client| Ok((client, runtime()?)))
         .and_then(|(client, runtime)| runtime.block_on(client.get::<Value>(&path)).map_err(|e| e.to_string()));
     match answer {
-        Ok(answer) if args.json => say(&format!("{answer:#}")),
+        Ok(answer) if args.shipping && args.json => say(&format!("{answer:#}")),
         Ok(answer) if args.shipping => say(shipping(&answer).trim_end()),
-        Ok(answer) => say(entries(&answer).trim_end()),
+        Ok(mut answer) => {
+            let left_out = newest_last(&mut answer, most);
+            if args.newest_first {
+                answer["items"].as_array_mut().into_iter().for_each(|items| items.reverse());
+            }
+            say(&if args.json { format!("{answer:#}") } else { entries(&answer).trim_end().to_owned() });
+            if let Some(through) = left_out {
+                eprintln!("{}", earlier(through, "--limit", "--since"));
+            }
+        }
         Err(error) => return fail(&format!("journal: {error}")),
     }
     ExitCode::SUCCESS
@@ -66,6 +75,32 @@ pub(super) fn with_query(path: &str, query: &[(&'static str, Option<String>)]) -
     let parts = query.iter().filter_map(|(name, value)| Some(format!("{name}={}", path_segment(value.as_ref()?))));
     let parts: Vec<String> = parts.collect();
     if parts.is_empty() { path.to_owned() } else { format!("{path}?{}", parts.join("&")) }
+}
+
+/// Entries that are shown where nobody says how many.
+const ENTRIES: u32 = 1_000;
+/// As many as REST gives at once.
+const ENTRIES_MOST: u32 = 10_000;
+
+/// The parameters that ask for the newest entries, and for one more, which tells that there are earlier ones.
+pub(super) fn newest(most: u32) -> [(&'static str, Option<String>); 2] {
+    let limit = if most < ENTRIES_MOST { most.saturating_add(u32::from(most > 0)) } else { most };
+    [("limit", Some(limit.to_string())), ("newest_first", Some("true".to_owned()))]
+}
+
+/// Turns what [`newest`] got the other way, so that the newest stands last, and cuts it to `most`. The number of the
+/// newest entry that is left out.
+pub(super) fn newest_last(answer: &mut Value, most: u32) -> Option<u64> {
+    let items = answer["items"].as_array_mut()?;
+    let left_out = items.get(most as usize).and_then(|entry| entry["number"].as_u64());
+    items.truncate(most as usize);
+    items.reverse();
+    left_out
+}
+
+/// What is said of entries that are left out.
+pub(super) fn earlier(through: u64, limit: &str, since: &str) -> String {
+    format!("earlier entries, up to number {through}, are left out; {limit} and {since} show more")
 }
 
 /// A line for each entry: when, its number, kind, object, who, and the body in short.
@@ -126,6 +161,21 @@ mod tests {
         let told = shipping(&answer);
         assert!(told.starts_with("siem (tls:log:6514)\n\tHas all up to entry 5\tWaiting: 2"), "{told}");
         assert!(told.ends_with("\tFails since T: refused\n"), "{told}");
+    }
+
+    #[test]
+    fn of_many_entries_the_last_are_shown_with_the_newest_at_the_end() {
+        assert_eq!(newest(2), [("limit", Some("3".into())), ("newest_first", Some("true".into()))]);
+        assert_eq!(newest(10_000)[0].1.as_deref(), Some("10000"), "what REST gives at most");
+        assert_eq!(newest(0)[0].1.as_deref(), Some("0"), "REST says what is wrong with it");
+        let numbers = |answer: &Value| -> Vec<u64> {
+            answer["items"].as_array().unwrap().iter().map(|entry| entry["number"].as_u64().unwrap()).collect()
+        };
+        let mut more = json!({ "items": [{ "number": 9 }, { "number": 8 }, { "number": 5 }] });
+        assert_eq!((newest_last(&mut more, 2), numbers(&more)), (Some(5), vec![8, 9]));
+        let mut all = json!({ "items": [{ "number": 9 }, { "number": 8 }] });
+        assert_eq!((newest_last(&mut all, 2), numbers(&all)), (None, vec![8, 9]));
+        assert!(earlier(5, "-limit", "-since").contains("up to number 5"));
     }
 
     #[test]

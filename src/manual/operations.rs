@@ -6,6 +6,10 @@
 //! (`PUT /api/v1/config`, `bascule apply FILE`); `save` writes it back, atomically, keeping the comments and the order
 //! of what did not change and five older versions (`FILE.1` … `FILE.5`). A reload (SIGHUP or the API) takes FILE again
 //! and says which unsaved changes it drops. Either is all or nothing: a configuration with a problem changes nothing.
+//! Files that a configuration names (certificates, keys, zone files, databases) are the box's: relative names count from
+//! the folder of the box's own FILE (`config.folder` of `/api/v1/status`), wherever the configuration was sent from.
+//! `bascule apply FILE` reads includes beside FILE and sends them along; where a file of such a name lies beside FILE and is
+//! not the box's, it changes nothing and says so, until `--box-files` says that the box's is meant. `bascule diff` warns.
 //! Connections and requests under way go on as they began. One thing ends them: a service or vserver that the new
 //! configuration no longer has is flushed where its `down_state_flush` is on, as if it were disabled without a delay. Drain
 //! it first, or switch the flush off, and nothing is lost.

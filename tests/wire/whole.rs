@@ -2,6 +2,8 @@
 
 #[path = "whole/alerts.rs"]
 mod alerts;
+#[path = "whole/applied.rs"]
+mod applied;
 #[path = "whole/audit.rs"]
 mod audit;
 #[path = "whole/box_under_test.rs"]

@@ -75,6 +75,8 @@ dto! {
         pub unsaved: bool,
         /// FILE.
         pub path: Option<String>,
+        /// The folder of FILE, from the root: files that a configuration names are looked for from there.
+        pub folder: Option<String>,
         pub loaded_at: String,
         pub warnings: Vec<String>,
     }
@@ -191,10 +193,15 @@ impl ConfigDto {
             saved_hash: world.config.saved_hash.clone(),
             unsaved: world.config.unsaved,
             path: world.config.path.as_ref().map(|p| p.display().to_string()),
+            folder: world.config.path.as_deref().and_then(folder_of),
             loaded_at: world.config.loaded_at.to_string(),
             warnings: world.config.warnings.clone(),
         }
     }
+}
+
+fn folder_of(file: &std::path::Path) -> Option<String> {
+    Some(std::path::absolute(file).ok()?.parent()?.display().to_string())
 }
 
 // === impl OverrideDto ===

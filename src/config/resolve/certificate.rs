@@ -60,8 +60,8 @@ pub fn of_peer(cx: &mut Context<'_>, object: &Object<'_>) -> Option<PeerTls> {
     if let (Some((_, certificates)), Some((_, Some(key)))) = (&leaf, &key) {
         fits(cx, object, certificates, key);
     }
-    if let Some((_, certificates)) = &leaf {
-        judge(cx, object, &certificates[0], true);
+    if let Some(first) = leaf.as_ref().and_then(|(_, certificates)| certificates.first()) {
+        judge(cx, object, first, true);
     }
     Some(PeerTls { certificate: leaf?.0, key: key?.0, ca: ca?.0 })
 }
@@ -72,20 +72,22 @@ fn certificate(cx: &mut Context<'_>, object: &Object<'_>, name: &str) -> Certifi
     if let (Some((_, certificates)), Some((_, Some(key)))) = (&chain, &key) {
         fits(cx, object, certificates, key);
     }
-    if let Some((_, certificates)) = &chain {
-        judge(cx, object, &certificates[0], key.is_some());
+    if let Some(first) = chain.as_ref().and_then(|(_, certificates)| certificates.first()) {
+        judge(cx, object, first, key.is_some());
     }
     let nothing = || Pem { file: "".into(), text: "".into() };
     Certificate { name: name.into(), chain: chain.map_or_else(nothing, |(pem, _)| pem), key: key.map(|(pem, _)| pem) }
 }
 
-/// The certificates of the file, and nothing else of it: a key that stands beside them is not copied.
+/// The certificates of the file, and nothing else of it: a key that stands beside them is not copied. None of them where
+/// the file is not to be had here.
 fn chain(cx: &mut Context<'_>, object: &Object<'_>, of: &str) -> Option<(Pem, Vec<CertificateDer<'static>>)> {
     let node = object.get(of)?;
     let path = node.text().filter(|path| !path.is_empty())?;
     let (relative, shown) = cx.report.beside(node.place.file, path);
-    let text = match cx.files.read(&relative) {
-        Ok(text) => text,
+    let text = match cx.files.read_named(&relative) {
+        Ok(Some(text)) => text,
+        Ok(None) => return Some((Pem { file: relative.into(), text: "".into() }, Vec::new())),
         Err(why) => {
             object.wrong(cx.report, of, format!("`{path}` cannot be read: {why}"));
             return None;
@@ -164,7 +166,8 @@ fn fits(cx: &mut Context<'_>, object: &Object<'_>, certificates: &[CertificateDe
         shown.keys_match()
     };
     let mismatch = |error: &rustls::Error| matches!(error, rustls::Error::InconsistentKeys(why) if *why == rustls::InconsistentKeys::KeyMismatch);
-    match of(&certificates[0]) {
+    let Some(first) = certificates.first() else { return };
+    match of(first) {
         Err(error) if mismatch(&error) => {
             let why = match certificates.iter().position(|certificate| of(certificate).is_ok()) {
                 Some(at) => {

@@ -154,8 +154,9 @@ fn text(
         (None, Some(node)) => {
             let Some(path) = node.text().filter(|path| !path.is_empty()) else { return (None, Vec::new()) };
             let (relative, shown) = cx.report.beside(node.place.file, path);
-            match cx.files.read(&relative) {
-                Ok(text) => {
+            match cx.files.read_named(&relative) {
+                Ok(None) => (Some(ZoneText::File { path: relative.into(), text: "".into() }), Vec::new()),
+                Ok(Some(text)) => {
                     let (records, problems) = zonefile::read(&text, origin, ttl);
                     let file = cx.report.add(shown, text.as_str().into(), true);
                     for problem in problems {

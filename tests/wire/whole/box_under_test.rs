@@ -60,16 +60,24 @@ impl Box {
 
     /// [`start`](Self::start), with a hard limit of open files.
     pub fn start_with_files(files: Option<u32>, config: &str) -> Box {
-        Box::start_as(files, &[], config)
+        Box::start_as(files, &[], &[], config)
     }
 
     /// [`start`](Self::start), with these variables in its environment.
     pub fn start_with_environment(environment: &[(&str, &str)], config: &str) -> Box {
-        Box::start_as(None, environment, config)
+        Box::start_as(None, environment, &[], config)
     }
 
-    fn start_as(files: Option<u32>, environment: &[(&str, &str)], config: &str) -> Box {
+    /// [`start`](Self::start), with these files (name, text) beside its configuration.
+    pub fn start_beside(beside: &[(&str, &str)], config: &str) -> Box {
+        Box::start_as(None, &[], beside, config)
+    }
+
+    fn start_as(files: Option<u32>, environment: &[(&str, &str)], beside: &[(&str, &str)], config: &str) -> Box {
         let dir = tempfile::tempdir().expect("a folder");
+        for (name, text) in beside {
+            std::fs::write(dir.path().join(name), text).expect("a file is written");
+        }
         std::fs::write(dir.path().join("box.toml"), config).expect("the configuration is written");
         let admin = SocketAddr::from(([127, 0, 0, 1], 0));
         let environment = environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();

@@ -90,8 +90,8 @@ fn key(cx: &mut Context<'_>, object: &Object<'_>, node: &Node) -> Option<ZoneKey
         cx.report.warning(node.place, at, what);
     }
     let public = relative.strip_suffix(".private").map(|stem| format!("{stem}.key"));
-    let public = match public.filter(|_| !text.is_empty()).map(|file| (cx.files.read(&file), file)) {
-        Some((Ok(text), file)) => Some(Pem { file: file.into(), text: text.into() }),
+    let public = match public.filter(|_| !text.is_empty()).map(|file| (cx.files.read_named(&file), file)) {
+        Some((Ok(text), file)) => Some(Pem { file: file.into(), text: text.unwrap_or_default().into() }),
         Some((Err(why), file)) => {
             object.wrong(cx.report, "keys", format!("`{file}` cannot be read: {why}"));
             return None;
