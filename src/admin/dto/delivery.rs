@@ -1,7 +1,9 @@
 //! Deliveries of triggers.
 
 use super::text;
-use crate::model::delivery::{Delivery, DeliveryStatus};
+use crate::model::Model;
+use crate::model::delivery::{Delivery, DeliveryBook, DeliveryStatus};
+use crate::model::time::Wall;
 
 dto! {
     /// A trigger of a commit or an alert on its way to its receiver, or what became of it.
@@ -35,6 +37,8 @@ dto! {
         /// Pending: not before. Earlier ones of the same scenario and trigger, and an open circuit breaker, may hold it
         /// longer.
         pub next_attempt_at: Option<String>,
+        /// Pending: the circuit breaker of its endpoint is open, and lets the next attempt go then.
+        pub breaker_until: Option<String>,
         /// Bytes of its payload; 0 once it is delivered.
         pub payload_bytes: u64,
     }
@@ -43,7 +47,7 @@ dto! {
 // === impl DeliveryDto ===
 
 impl DeliveryDto {
-    pub fn of(delivery: &Delivery) -> DeliveryDto {
+    pub fn of(delivery: &Delivery, model: &Model, book: &DeliveryBook) -> DeliveryDto {
         let next = match delivery.status {
             DeliveryStatus::Pending { next } => Some(next.to_string()),
             DeliveryStatus::Delivered | DeliveryStatus::Dead => None,
@@ -63,7 +67,15 @@ impl DeliveryDto {
             since: delivery.since.to_string(),
             changed_at: delivery.changed.to_string(),
             next_attempt_at: next,
+            breaker_until: held_until(delivery, model, book).map(|until| until.to_string()),
             payload_bytes: delivery.payload.len() as u64,
         }
     }
+}
+
+/// Until when an open circuit breaker keeps a delivery from being tried.
+pub(crate) fn held_until(delivery: &Delivery, model: &Model, book: &DeliveryBook) -> Option<Wall> {
+    let trigger = model.trigger_id(&delivery.trigger).filter(|_| delivery.is_pending())?;
+    let breaker = book.breakers.get(&model.triggers[trigger.index()].endpoint())?;
+    breaker.until.filter(|_| breaker.word == "open")
 }

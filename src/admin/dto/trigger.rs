@@ -17,7 +17,7 @@ dto! {
         pub timeout: String,
         /// Most attempts for one delivery.
         pub attempts: u32,
-        /// `SCENARIO activate`, `SCENARIO deactivate`.
+        /// `SCENARIO activate`, `SCENARIO deactivate`, `alert NAME`.
         pub used_by: Vec<String>,
         /// Whether this build delivers it.
         pub available: bool,
@@ -86,6 +86,8 @@ impl TriggerDto {
         let kept = || book.deliveries.values().filter(|d| d.trigger == trigger.name);
         let counts = book.counts.get(&trigger.name).copied().unwrap_or_default();
         let breaker = book.breakers.get(&trigger.endpoint());
+        let alerts = world.model.alerts.iter().filter(|alert| alert.triggers.contains(&id));
+        let alerts = alerts.map(|alert| format!("alert {}", alert.name));
         let absent = match &trigger.kind {
             TriggerKind::Http { .. } | TriggerKind::Syslog { .. } => None,
             TriggerKind::Sql { database, .. } => lacking(database, "each attempt fails"),
@@ -101,7 +103,7 @@ impl TriggerDto {
             endpoint,
             timeout: format_duration(trigger.timeout),
             attempts: trigger.retry.attempts,
-            used_by: users(world, |rules| rules.triggers.contains(&id)),
+            used_by: users(world, |rules| rules.triggers.contains(&id)).into_iter().chain(alerts).collect(),
             available: absent.is_none(),
             note: absent,
             breaker: breaker.map_or_else(|| "closed".into(), |b| text(b.word)),

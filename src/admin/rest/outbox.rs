@@ -17,7 +17,7 @@ use super::super::problem::Problem;
 use super::super::route::{Reads, Route, Segments};
 use super::acts::act;
 use super::careful::{CONFIRM, Care, DRY_RUN, IF_SEQ};
-use crate::control::Command;
+use crate::control::{Command, World};
 use crate::model::delivery::Delivery;
 use crate::model::id::{Kind, ObjectRef};
 
@@ -70,13 +70,14 @@ async fn outbox(State(app): State<App>, params: Params) -> Result<Json<Items<Del
         return Err(Problem::bad_request(format!("`status` is pending, delivered or dead, not `{status}`")));
     }
     let limit = usize::try_from(params.integer("limit")?.unwrap_or(LIMIT)).unwrap_or(usize::MAX);
-    let book = app.read(|world| Arc::clone(world.deliveries)).await?;
+    let (book, model) = app.read(|world| (Arc::clone(world.deliveries), Arc::clone(world.model))).await?;
     let wanted = |delivery: &&Delivery| {
         status.as_deref().is_none_or(|status| delivery.status.word() == status)
             && trigger.as_deref().is_none_or(|trigger| *delivery.trigger == *trigger)
             && scenario.as_deref().is_none_or(|scenario| *delivery.scenario == *scenario)
     };
-    let mut items: Vec<_> = book.deliveries.values().rev().filter(wanted).take(limit).map(DeliveryDto::of).collect();
+    let newest = book.deliveries.values().rev().filter(wanted).take(limit);
+    let mut items: Vec<_> = newest.map(|delivery| DeliveryDto::of(delivery, &model, &book)).collect();
     items.reverse();
     Ok(Json(Items { items }))
 }
@@ -92,13 +93,14 @@ async fn replay(State(app): State<App>, caller: Caller, names: Segments) -> Resu
 /// Answers with what it was.
 async fn discard(State(app): State<App>, caller: Caller, names: Segments) -> Result<Json<DeliveryDto>, Problem> {
     let id: Option<u64> = names.first().parse().ok();
-    let found = app.read(move |world| world.deliveries.deliveries.get(&id?).map(DeliveryDto::of)).await?;
+    let found = app.read(move |world| of(world, id?)).await?;
     let Some(was) = found else { return Err(Problem::unknown_object("delivery", names.first(), [])) };
     app.command(caller, Command::Discard { delivery: was.id }, Duration::ZERO).await?;
     Ok(Json(was))
 }
 
-/// Answers when the receiver has, or its time is over: a person waits for it.
+/// Answers when the receiver has, or its time is over, or at once where a circuit breaker keeps it back: a person waits for
+/// it.
 async fn test(State(app): State<App>, caller: Caller, names: Segments) -> Result<Json<DeliveryDto>, Problem> {
     let asked = names.first().to_owned();
     let found = app.read(move |world| match world.model.trigger_id(&asked) {
@@ -113,8 +115,8 @@ async fn test(State(app): State<App>, caller: Caller, names: Segments) -> Result
     let patience = (timeout + TEST_PATIENCE).min(TEST_MOST);
     let looks = patience.as_millis() / LOOK_EVERY.as_millis();
     for _ in 0..looks {
-        let pending = app.read(move |world| world.deliveries.deliveries.get(&id).is_some_and(Delivery::is_pending));
-        if !pending.await? {
+        let is_under_way = |delivery: DeliveryDto| delivery.status == "pending" && delivery.breaker_until.is_none();
+        if !app.read(move |world| of(world, id).is_some_and(is_under_way)).await? {
             break;
         }
         tokio::time::sleep(LOOK_EVERY).await;
@@ -123,8 +125,13 @@ async fn test(State(app): State<App>, caller: Caller, names: Segments) -> Result
 }
 
 async fn shown(app: &App, id: u64) -> Result<Json<DeliveryDto>, Problem> {
-    let shown = app.read(move |world| world.deliveries.deliveries.get(&id).map(DeliveryDto::of)).await?;
+    let shown = app.read(move |world| of(world, id)).await?;
     shown.map(Json).ok_or_else(|| Problem::unknown_object("delivery", &id.to_string(), []))
+}
+
+fn of(world: &World<'_>, id: u64) -> Option<DeliveryDto> {
+    let delivery = world.deliveries.deliveries.get(&id)?;
+    Some(DeliveryDto::of(delivery, world.model, world.deliveries))
 }
 
 async fn guard(

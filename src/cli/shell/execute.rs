@@ -58,15 +58,20 @@ pub(super) async fn execute(client: &Client, request: Request) -> Result<Answer,
         }
         Request::Explain { what, path, body } => {
             let method = if body.is_some() { Method::POST } else { Method::GET };
-            let json = client.call(method, &path, body.as_ref()).await?;
+            let mut json = client.call(method, &path, body.as_ref()).await?;
+            let mut warnings = Vec::new();
             let told = match what {
                 Explained::Dns => explain::told,
                 Explained::Request => explain::request_told,
                 Explained::Service => explain::service_told,
-                Explained::Journal => journal::entries,
+                Explained::Journal { most } => {
+                    let left_out = journal::newest_last(&mut json, most);
+                    warnings.extend(left_out.map(|through| journal::earlier(through, "-limit", "-since")));
+                    journal::entries
+                }
                 Explained::Shipping => journal::shipping,
             };
-            Ok(Answer { text: told(&json), json, warnings: Vec::new() })
+            Ok(Answer { text: told(&json), json, warnings })
         }
         Request::Send(path) => {
             let json = client.call(Method::POST, &format!("/api/v1/{path}"), None).await?;

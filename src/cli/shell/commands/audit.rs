@@ -1,7 +1,10 @@
 //! What happened, and where it is shipped to.
 
 use super::{Arguments, Command, Explained, Request};
-use crate::cli::journal::with_query;
+use crate::cli::journal::{newest, with_query};
+
+/// Entries of the journal that are shown where nobody says how many.
+const ENTRIES: u32 = 100;
 
 pub(super) const SHOW_JOURNAL: Command = Command {
     words: &["show", "journal"],
@@ -26,10 +29,15 @@ pub(super) const SHOW_SHIPPING: Command = Command {
 
 fn show_journal(arguments: &Arguments) -> Result<Request, String> {
     let mut query = Vec::new();
-    for name in ["since", "until", "scenario", "actor", "kind", "limit"] {
+    for name in ["since", "until", "scenario", "actor", "kind"] {
         query.push((name, arguments.value(name)?.map(str::to_owned)));
     }
-    Ok(Request::Explain { what: Explained::Journal, path: with_query("/api/v1/journal", &query), body: None })
+    let most = match arguments.value("limit")? {
+        None => ENTRIES,
+        Some(text) => text.parse().map_err(|_| format!("Invalid value: -limit is a number, not {text}"))?,
+    };
+    query.extend(newest(most));
+    Ok(Request::Explain { what: Explained::Journal { most }, path: with_query("/api/v1/journal", &query), body: None })
 }
 
 #[cfg(test)]
@@ -42,9 +50,14 @@ mod tests {
         let asked = |what, path: &str| Ok(Some(Request::Explain { what, path: path.into(), body: None }));
         assert_eq!(
             parse("show journal -since 2h -scenario dr -actor admin:ops"),
-            asked(Explained::Journal, "/api/v1/journal?since=2h&scenario=dr&actor=admin%3Aops")
+            asked(
+                Explained::Journal { most: 100 },
+                "/api/v1/journal?since=2h&scenario=dr&actor=admin%3Aops&limit=101&newest_first=true"
+            )
         );
-        assert_eq!(parse("show journal"), asked(Explained::Journal, "/api/v1/journal"));
+        let last = "/api/v1/journal?limit=6&newest_first=true";
+        assert_eq!(parse("show journal -limit 5"), asked(Explained::Journal { most: 5 }, last));
+        assert!(parse("show journal -limit few").is_err());
         assert_eq!(parse("show journal shipping"), asked(Explained::Shipping, "/api/v1/journal/shipping"));
     }
 }

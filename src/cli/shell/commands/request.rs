@@ -124,7 +124,8 @@ pub(in crate::cli::shell) enum Explained {
     /// Why a service gets new clients, or none.
     Service,
     /// What happened.
-    Journal,
+    /// The last entries.
+    Journal { most: u32 },
     /// Where that is shipped to.
     Shipping,
 }

@@ -1,7 +1,9 @@
 //! Scenarios, checks, switches, data centres and steered records: NetScaler has none, so these follow its manner.
 
 use super::{note_line, since_lines};
-use crate::admin::dto::{DatacenterDto, GroupDto, ModeDto, RrsetDto, ScenarioDto, SwitchDto, TransitionDto, ZoneDto};
+use crate::admin::dto::{
+    DatacenterDto, GroupDto, ModeDto, RrsetDto, ScenarioDto, SwitchDto, TermDto, TransitionDto, ZoneDto,
+};
 
 pub(in super::super) fn scenario(scenario: &ScenarioDto, now: &str, whole: bool) -> String {
     let mut out = format!("{}\tState: {}\tSeq: {}\n", scenario.name, scenario.state.to_uppercase(), scenario.seq);
@@ -50,10 +52,20 @@ fn mode_line(direction: &str, mode: &ModeDto) -> String {
 
 fn group_lines(group: &GroupDto) -> String {
     let armed = if group.armed { "" } else { ", not armed" };
-    let mut out = format!("\t\t{}: {}{armed}\n", group.name, group.value);
-    for term in &group.terms {
+    let of_term = |term: &TermDto| {
         let hold = term.hold_ends.as_ref().map_or_else(String::new, |at| format!(", holds until {at}"));
-        out += &format!("\t\t\t{}: {} since {}{hold}\n", term.text, term.value, term.since);
+        format!("{} since {}{hold}", term.value, term.since)
+    };
+    // A group without a name of its own is called by its terms.
+    let texts: Vec<&str> = group.terms.iter().map(|term| &*term.text).collect();
+    let is_named = group.name != texts.join(", ");
+    if let ([only], false) = (&group.terms[..], is_named) {
+        return format!("\t\t{}: {}{armed}\n", only.text, of_term(only));
+    }
+    let name = if is_named { &group.name } else { "all of" };
+    let mut out = format!("\t\t{name}: {}{armed}\n", group.value);
+    for term in &group.terms {
+        out += &format!("\t\t\t{}: {}\n", term.text, of_term(term));
     }
     out
 }
@@ -158,4 +170,28 @@ pub(in super::super) fn zone(zone: &ZoneDto, whole: bool) -> String {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_group_without_a_name_is_not_shown_twice() {
+        let group = |name: &str, terms: &[&str]| {
+            let term = |text: &&str| -> TermDto {
+                serde_json::from_value(serde_json::json!({
+                    "text": text, "id": text, "negated": false, "value": "false", "since": "T", "reading": "",
+                }))
+                .unwrap()
+            };
+            let terms = terms.iter().map(term).collect();
+            group_lines(&GroupDto { name: name.into(), value: "false".into(), armed: false, terms })
+        };
+        assert_eq!(group("api!", &["api!"]), "\t\tapi!: false since T, not armed\n");
+        let two = "\t\tall of: false, not armed\n\t\t\ta: false since T\n\t\t\tb: false since T\n";
+        assert_eq!(group("a, b", &["a", "b"]), two);
+        let named = "\t\toutage: false, not armed\n\t\t\tapi!: false since T\n";
+        assert_eq!(group("outage", &["api!"]), named);
+    }
 }

@@ -50,6 +50,9 @@ pub(in super::super) fn delivery(delivery: &DeliveryDto) -> String {
     let next = next.map(|at| format!("\tNext Attempt: {at}")).unwrap_or_default();
     out += &format!("\tStatus: {}\tAttempts: {}{next}\n", delivery.status.to_uppercase(), delivery.attempts);
     out += &format!("\tKey: {}\n\tSince: {}\n", delivery.key, delivery.since);
+    if let Some(until) = &delivery.breaker_until {
+        out += &format!("\tWaits For: the circuit breaker of its endpoint, which is open until {until}\n");
+    }
     if let Some(error) = &delivery.last_error {
         out += &format!("\tLast Error: {error}\n");
     }
