@@ -12,6 +12,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::model::zone::{DnsName, RecordType, StaticRecord, ZoneContents};
+use crate::snapshot::contents::is_newer;
 
 /// Records of a zone at most, whatever their size.
 const RECORDS_MAX: usize = 2_000_000;
@@ -23,6 +24,8 @@ pub struct Assembler {
     /// What differences are to; `None`: the whole zone was asked for.
     base: Option<Arc<ZoneContents>>,
     most: u64,
+    /// Nothing older than this serial is taken.
+    oldest: Option<u32>,
     /// Of all that has come.
     bytes: u64,
     records: usize,
@@ -63,7 +66,13 @@ pub enum Outcome {
 impl Assembler {
     /// `most`: bytes.
     pub fn new(origin: DnsName, base: Option<Arc<ZoneContents>>, most: u64) -> Assembler {
-        Assembler { origin, base, most, bytes: 0, records: 0, soa: None, stage: Stage::Begun }
+        Assembler { origin, base, most, oldest: None, bytes: 0, records: 0, soa: None, stage: Stage::Begun }
+    }
+
+    /// Refuses a transfer with an older serial, whatever the SOA said that was asked for before: behind one address there
+    /// may be several servers, one behind the other.
+    pub fn not_before(self, serial: u32) -> Assembler {
+        Assembler { oldest: Some(serial), ..self }
     }
 
     /// Takes the next record. Errors: in words; the transfer is good for nothing then.
@@ -77,6 +86,10 @@ impl Assembler {
         let Some(soa) = &self.soa else {
             if !is_soa || record.rdata.len() < 22 {
                 return Err("it does not begin with the SOA".to_owned());
+            }
+            let first = serial(&record);
+            if let Some(oldest) = self.oldest.filter(|&oldest| first != oldest && !is_newer(first, oldest)) {
+                return Err(older(first, oldest));
             }
             self.soa = Some(record);
             return Ok(());
@@ -161,6 +174,13 @@ impl Assembler {
     }
 }
 
+/// What is said of a primary that has an older serial than is here.
+pub fn older(there: u32, here: u32) -> String {
+    format!(
+        "has the serial {there}, which is older than {here}; `transfer zone` with `-whole YES` takes it all the same"
+    )
+}
+
 /// Of a SOA; it has the numbers, or it would not have been taken.
 fn serial(soa: &StaticRecord) -> u32 {
     let numbers = soa.rdata.len().saturating_sub(20);
@@ -229,6 +249,21 @@ mod tests {
     fn our_own_soa_alone_says_that_there_is_nothing_new() {
         assert!(matches!(fed(Some(zone(7, &[1])), &[soa(7)]), Ok(Some(Outcome::Current))));
         assert!(fed(Some(zone(7, &[1])), &[soa(8)]).unwrap().is_none(), "more follows");
+    }
+
+    #[test]
+    fn nothing_older_than_what_there_is_is_taken_whole_or_by_differences() {
+        let begin = |base: Option<ZoneContents>, first: u32| {
+            let assembler = Assembler::new(origin(), base.map(Arc::new), 1_000).not_before(u32::MAX);
+            let mut assembler = assembler;
+            assembler.take(soa(first)).err()
+        };
+        for base in [None, Some(zone(u32::MAX, &[1]))] {
+            for (serial, is_taken) in [(u32::MAX, true), (0, true), (5, true), (u32::MAX - 1, false), (1 << 31, false)]
+            {
+                assert_eq!(begin(base.clone(), serial).is_none(), is_taken, "{serial}");
+            }
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use super::assemble::{Assembler, Outcome};
+use super::assemble::{Assembler, Outcome, older};
 use super::records;
 use crate::dataplane::dns::tsig::{Key, Signer, Tsig, u16_at};
 use crate::dataplane::dns::unix_now;
@@ -67,9 +67,7 @@ async fn fetch_at_leisure(ask: &Ask) -> Result<Outcome, String> {
             return Ok(Outcome::Current);
         }
         if !is_newer(there, here) {
-            return Err(format!(
-                "has the serial {there}, which is older than {here}; `transfer zone` takes it all the same"
-            ));
+            return Err(older(there, here));
         }
         match link.transfer(Some(have)).await {
             Ok(outcome) => return Ok(outcome),
@@ -110,6 +108,9 @@ impl<'a> Link<'a> {
         let rtype = if have.is_some() { IXFR } else { AXFR };
         let (id, mut checker) = self.send(rtype, have.map(|have| &**have)).await?;
         let mut assembler = Assembler::new(self.ask.origin.clone(), have.cloned(), self.ask.most);
+        if let Some(have) = self.ask.have.as_ref().filter(|_| !self.ask.whole) {
+            assembler = assembler.not_before(have.serial());
+        }
         while !assembler.is_done() {
             let message = self.receive(id, rtype, &mut checker).await?;
             for record in records::answers(&message)? {
@@ -118,7 +119,13 @@ impl<'a> Link<'a> {
             assembler.message_ends();
         }
         checker.ends()?;
-        assembler.outcome().ok_or_else(|| "the transfer has no end".to_owned())
+        let outcome = assembler.outcome().ok_or_else(|| "the transfer has no end".to_owned())?;
+        let before = self.ask.have.as_ref().filter(|_| !self.ask.whole).map(|have| have.serial());
+        Ok(match outcome {
+            // Behind one address there may be several servers: this one has what is here.
+            Outcome::New { contents, .. } if before == Some(contents.serial()) => Outcome::Current,
+            outcome => outcome,
+        })
     }
 
     async fn send(&mut self, rtype: u16, have: Option<&ZoneContents>) -> Result<(u16, Checker<'a>), String> {

@@ -74,19 +74,31 @@ async fn a_zone_that_waits_for_its_turn_expires_in_time() {
     task.abort();
 }
 
-/// A primary with serial 7 that answers everything but AXFR, and that too once `refusals` are used up.
+/// A primary that answers everything but AXFR, and that too once `refusals` are used up.
+struct Answers {
+    refusals: AtomicU32,
+    /// What it says when it is asked for its SOA, and what it sends.
+    says: u32,
+    sends: u32,
+}
+
+/// Of serial 7.
 async fn primary(refusals: u32) -> SocketAddr {
+    serve(Answers { refusals: AtomicU32::new(refusals), says: 7, sends: 7 }).await
+}
+
+async fn serve(answers: Answers) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let at = listener.local_addr().unwrap();
-    let left = Arc::new(AtomicU32::new(refusals));
+    let answers = Arc::new(answers);
     tokio::spawn(async move {
         while let Ok((mut stream, _)) = listener.accept().await {
-            let left = Arc::clone(&left);
+            let answers = Arc::clone(&answers);
             tokio::spawn(async move {
                 while let Ok(length) = stream.read_u16().await {
                     let mut asked = vec![0; usize::from(length)];
                     stream.read_exact(&mut asked).await.unwrap();
-                    let reply = reply(&asked, &left);
+                    let reply = reply(&asked, &answers);
                     stream.write_all(&(reply.len() as u16).to_be_bytes()).await.unwrap();
                     stream.write_all(&reply).await.unwrap();
                 }
@@ -96,16 +108,18 @@ async fn primary(refusals: u32) -> SocketAddr {
     at
 }
 
-fn reply(asked: &[u8], left: &AtomicU32) -> Vec<u8> {
+fn reply(asked: &[u8], answers: &Answers) -> Vec<u8> {
     let end = 12 + origin().0.len() + 4;
-    let rtype = u16::from_be_bytes([asked[end - 4], asked[end - 3]]);
-    let is_refused =
-        rtype == AXFR && left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1)).is_ok();
-    let soas = if is_refused { 0 } else { 1 + u8::from(rtype == AXFR) };
+    let rtype = u16::from_be_bytes([asked[12 + origin().0.len()], asked[13 + origin().0.len()]]);
+    let less = |left: u32| left.checked_sub(1);
+    let is_refused = rtype == AXFR && answers.refusals.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_ok();
+    let is_transfer = rtype != RecordType::SOA.0;
+    let serial = if is_transfer { answers.sends } else { answers.says };
+    let soas = if is_refused { 0 } else { 1 + u8::from(is_transfer) };
     let code = if is_refused { 5 } else { 0 };
     let mut reply = [&asked[..2], &[0x84, code, 0, 1, 0, soas, 0, 0, 0, 0], &asked[12..end]].concat();
     for _ in 0..soas {
-        let soa = soa([7, 100, 10, 500]);
+        let soa = soa([serial, 100, 10, 500]);
         reply.extend_from_slice(&soa.owner.0);
         reply.extend_from_slice(&[0, 6, 0, 1, 0, 0, 0, 60, 0, soa.rdata.len() as u8]);
         reply.extend_from_slice(&soa.rdata);
@@ -143,4 +157,20 @@ async fn a_wish_for_the_whole_zone_outlives_the_keeper_that_did_not_meet_it() {
     second.live = Arc::clone(&first.live);
     second.look(second.live.secondary.wants_whole(), false).await;
     assert_eq!(news(&mut told), ["transferred"], "although the serial is the same");
+}
+
+#[tokio::test]
+async fn a_primary_that_says_one_serial_and_sends_an_older_one_has_failed_and_nothing_goes_back() {
+    for (sends, told_of, serial) in [(50, "failed", 60), (60, "confirmed", 60), (99, "transferred", 99)] {
+        let at = serve(Answers { refusals: AtomicU32::new(0), says: 100, sends }).await;
+        let (mut keeper, mut told) = keeper(&[at], &Turns::default(), Some(have([60, 100, 10, 500])));
+        keeper.look(None, false).await;
+        assert_eq!(news(&mut told), [told_of], "it sends {sends}");
+        assert_eq!(keeper.have.as_ref().unwrap().contents.serial(), serial);
+        let error = keeper.live.secondary.status.lock().error.clone().unwrap_or_default();
+        assert_eq!(error.contains("older than 60"), told_of == "failed", "{error}");
+        keeper.live.secondary.ring(true);
+        keeper.look(keeper.live.secondary.wants_whole(), true).await;
+        assert_eq!(keeper.have.as_ref().unwrap().contents.serial(), sends, "a person may take it back");
+    }
 }
