@@ -11,6 +11,7 @@ mod access;
 mod aside;
 mod conn;
 mod connect;
+mod crowd;
 mod datagram;
 pub mod dns;
 mod ended;

@@ -287,7 +287,11 @@ fn dns(look: &World<'_>, page: &mut Page) {
         ("bascule_dns_good_cookies_total", "Queries over UDP with a good cookie.", &live.good_cookies_total),
         ("bascule_dns_refused_total", "Queries outside all zones.", &live.refused_total),
         ("bascule_dns_fallback_total", "Answers that on_empty chose: every record was left out.", &live.fallback_total),
-        ("bascule_dns_tcp_rejected_total", "Connections closed for being too many.", &live.tcp_rejected_total),
+        (
+            "bascule_dns_tcp_rejected_total",
+            "Connections closed, or not taken, for being too many.",
+            &live.tcp_rejected_total,
+        ),
         ("bascule_dns_tls_failed_total", "Handshakes with DNS clients that came to nothing.", &live.tls_failed_total),
         ("bascule_dns_http_refused_total", "HTTP requests without a DNS message.", &live.http_refused_total),
     ];

@@ -72,8 +72,8 @@
 //!
 //! | key of `[dns.tcp]` | is | default |
 //! |---|---|---|
-//! | `connections` | connections at a time, of all three transports together; one more is closed at once | 1000 |
-//! | `connections_per_client` | the same for one IPv4 address or one IPv6 /64 | 100 |
+//! | `connections` | connections at a time, of all three transports together. For one more, that of whichever client has most is closed: its oldest that waits for a query or has not finished its handshake | 1000 |
+//! | `connections_per_client` | the same for one IPv4 address or one IPv6 /64, whose own oldest one that waits is closed | 100 |
 //! | `idle_timeout` | from the last answer to the end of the next query, for a handshake (10 s at most), for a whole HTTP request, and for taking what is sent | `10s` |
 //! | `queries_per_connection` | then it ends; 0: any number | 0 |
 //! | `pipeline` | queries of a connection that are under way at a time; over HTTP/2 its streams | 100 |

@@ -227,13 +227,20 @@ impl Shared {
         Tally::new(snapshot, transport).count(self, outcome);
     }
 
-    /// Answers what only looks like no query: NOTIFY from primaries. True where it was one.
-    fn notified(snapshot: &Snapshot, outcome: &Outcome, message: &[u8], client: IpAddr, reply: &mut Vec<u8>) -> bool {
-        let is_notify = outcome.rcode == rcode::NOTIMP && notified::is_notify(message);
-        if is_notify {
-            notified::answer(snapshot, message, client, unix_now(), reply);
+    /// Answers what only looks like no query: NOTIFY from primaries. What became of it where it was one.
+    fn notified(
+        snapshot: &Snapshot,
+        outcome: &Outcome,
+        message: &[u8],
+        client: IpAddr,
+        reply: &mut Vec<u8>,
+    ) -> Option<Outcome> {
+        if outcome.rcode != rcode::NOTIMP || !notified::is_notify(message) {
+            return None;
         }
-        is_notify
+        let code = notified::answer(snapshot, message, client, unix_now(), reply);
+        // Nothing of it can be cut out: it is sent, or not.
+        Some(Outcome { reply: !reply.is_empty(), rcode: code, good_cookie: outcome.good_cookie, ..Outcome::default() })
     }
 
     /// What the rate limit says of an answer over UDP, whose source nobody has proved; cuts or clears `reply`.

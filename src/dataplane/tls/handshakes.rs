@@ -5,18 +5,18 @@
 //! a /64) has most of them is cut. Then one client can only drive out its own; many that have one each can drive out
 //! others only by beginning as many as there are places within the time that an honest handshake takes.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 
+use crate::dataplane::crowd::Crowd;
 use crate::model::ending::Reason;
 use crate::snapshot::live::Connection;
 
 pub(crate) struct Handshakes {
     most: usize,
-    table: Mutex<Table>,
+    /// By the connections' numbers.
+    table: Mutex<Crowd<u64, Arc<Connection>>>,
 }
 
 /// One that is under way, until it is dropped.
@@ -26,18 +26,6 @@ pub(super) struct Handshake<'a> {
     client: u64,
     id: u64,
 }
-
-#[derive(Default)]
-struct Table {
-    /// By the connections' numbers: the oldest is the first.
-    by_client: HashMap<u64, BTreeMap<u64, Arc<Connection>>>,
-    /// Each client of the table. The last is to give way.
-    weights: BTreeSet<(Weight, u64)>,
-    count: usize,
-}
-
-/// How many a client has; of those that are level, the one with the oldest is the heaviest.
-type Weight = (usize, Reverse<u64>);
 
 // === impl Handshakes ===
 
@@ -52,8 +40,9 @@ impl Handshakes {
         let (client, id) = (connection.network(), connection.id);
         let gives_way = {
             let mut table = self.table.lock();
-            table.enter(client, connection);
-            if table.count > self.most { table.heaviest() } else { None }
+            table.enter(client, id, Arc::clone(connection));
+            let heaviest = table.heaviest().filter(|_| table.len() > self.most);
+            heaviest.and_then(|heaviest| table.take_oldest(heaviest, |_| true))
         };
         if let Some(connection) = gives_way {
             connection.cut(Reason::TooManyConnections);
@@ -66,48 +55,6 @@ impl Drop for Handshake<'_> {
     fn drop(&mut self) {
         self.of.table.lock().leave(self.client, self.id);
     }
-}
-
-// === impl Table ===
-
-impl Table {
-    fn enter(&mut self, client: u64, connection: &Arc<Connection>) {
-        self.count += 1;
-        self.change(client, |all| all.insert(connection.id, Arc::clone(connection)));
-    }
-
-    fn leave(&mut self, client: u64, id: u64) {
-        if self.change(client, |all| all.remove(&id)).is_some() {
-            self.count -= 1;
-        }
-    }
-
-    /// Takes out the one that is to give way.
-    fn heaviest(&mut self) -> Option<Arc<Connection>> {
-        let &(_, client) = self.weights.last()?;
-        let (_, oldest) = self.change(client, BTreeMap::pop_first)?;
-        self.count -= 1;
-        Some(oldest)
-    }
-
-    fn change<T>(&mut self, client: u64, change: impl FnOnce(&mut BTreeMap<u64, Arc<Connection>>) -> T) -> T {
-        let all = self.by_client.entry(client).or_default();
-        let before = weight(all);
-        let done = change(all);
-        let after = weight(all);
-        if after.is_none() {
-            self.by_client.remove(&client);
-        }
-        if before != after {
-            before.map(|before| self.weights.remove(&(before, client)));
-            after.map(|after| self.weights.insert((after, client)));
-        }
-        done
-    }
-}
-
-fn weight(all: &BTreeMap<u64, Arc<Connection>>) -> Option<Weight> {
-    all.first_key_value().map(|(&oldest, _)| (all.len(), Reverse(oldest)))
 }
 
 #[cfg(test)]
@@ -128,7 +75,7 @@ mod tests {
         let cut = (0..open.len()).filter(|&nth| open[nth].cut_for().is_some()).collect();
         drop(held);
         let left = handshakes.table.lock();
-        assert_eq!((left.count, left.by_client.len(), left.weights.len()), (0, 0, 0), "all are over");
+        assert_eq!((left.len(), left.heaviest()), (0, None), "all are over");
         cut
     }
 

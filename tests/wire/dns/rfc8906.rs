@@ -1,5 +1,8 @@
 //! RFC 8906 as a table: queries that a server may not know what to do with, over UDP and TCP, and what each must get.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use bascule::model::dns::{ClientSubnet, Cookies};
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpStream, UdpSocket};
@@ -272,7 +275,18 @@ async fn a_flood_over_udp_is_held_back_but_not_tcp_and_not_who_has_a_cookie() {
         );
         assert_eq!(tcp(appliance.address(), &query).await[2] & 2, 0);
     }
-    let live = &appliance.cell.load().dns;
+    let live = Arc::clone(&appliance.cell.load().dns);
     assert!(live.slipped_total.load(std::sync::atomic::Ordering::Relaxed) >= 10);
+    // What is no query is answered as rarely.
+    let mut notify = query.clone();
+    notify[2] = 4 << 3;
+    let limited = || live.limited_total.load(std::sync::atomic::Ordering::Relaxed);
+    let (before, socket) = (limited(), UdpSocket::bind("127.0.0.1:0").await.unwrap());
+    for _ in 0..50 {
+        socket.send_to(&notify, appliance.address()).await.unwrap();
+    }
+    while limited() < before + 40 {
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
     drop(appliance.server.take());
 }

@@ -176,6 +176,13 @@ async fn curl_gets_and_posts_messages_over_both_versions_of_http_and_is_told_wha
                 assert!(head.contains("application/dns-message") && head.contains("max-age=30"), "{head}");
             }
         }
+        for (path, status) in [(format!("/dns-query?dns={base64}"), "200"), ("/elsewhere".to_owned(), "404")] {
+            let url = format!("{origin}{path}");
+            let ends = ["-w", "%{http_code}%{errormsg}", "-o", "/dev/null"];
+            let all = [&[version, "-sI", "--cacert", &ca, "--resolve", &resolve, &url][..], &ends].concat();
+            let (printed, _) = run("curl", &all).await;
+            assert!(printed.ends_with(status), "curl {all:?}\n{printed}");
+        }
     }
     secured.served.stop().await;
 }
@@ -277,12 +284,14 @@ async fn a_connection_brings_as_many_queries_as_it_may_and_a_client_as_many_conn
     until_closed(&mut get).await;
     drop(get);
     is_free(&dns.https_connections).await;
-    // Both places are taken by this: the third is closed at once.
+    // Both places are taken by this: the oldest that waits makes room.
     let mut third = TcpStream::connect(secured.served.address()).await.unwrap();
-    let mut fourth = TcpStream::connect(secured.served.address()).await.unwrap();
     third.write_all(&framed(&query(5))).await.unwrap();
     assert!(holds_web(&message(&mut third).await));
-    until_closed(&mut fourth).await;
+    let mut fourth = TcpStream::connect(secured.served.address()).await.unwrap();
+    fourth.write_all(&framed(&query(6))).await.unwrap();
+    assert!(holds_web(&message(&mut fourth).await));
+    until_closed(&mut two).await;
     secured.served.stop().await;
 }
 

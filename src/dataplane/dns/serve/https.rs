@@ -16,7 +16,7 @@ use base64::Engine;
 use bytes::Bytes;
 use http::{HeaderValue, Method, Request, Response, StatusCode, Version, header};
 use http_body_util::{BodyExt, Full};
-use hyper::body::Incoming;
+use hyper::body::{Body, Incoming};
 use hyper::server::conn::{http1, http2};
 use hyper::service::Service;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
@@ -26,7 +26,7 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 use tokio_rustls::server::TlsStream;
 
-use super::clients::Open;
+use super::clients::{Guest, Open};
 use super::tcp::QUERY_MAX;
 use super::{Entropy, Shared, seconds};
 use crate::dataplane::dns::answer::{Circumstances, Scratch, Transport, answer_with};
@@ -49,6 +49,7 @@ struct Door(Arc<Inner>);
 
 struct Inner {
     shared: Arc<Shared>,
+    guest: Arc<Guest>,
     client: IpAddr,
     /// For a whole request.
     patience: Duration,
@@ -72,6 +73,7 @@ pub(super) async fn carry(open: &Open, stream: TlsStream<TcpStream>, client: IpA
     let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
     let door = Door(Arc::new(Inner {
         shared: Arc::clone(&open.shared),
+        guest: Arc::clone(&open.guest),
         client,
         patience: open.limits.idle_timeout,
         left: AtomicU64::new(open.queries()),
@@ -147,7 +149,13 @@ impl Service<Request<Incoming>> for Door {
         if before.is_ok_and(|left| left <= 1) || before.is_err() {
             door.0.used_up.notify_one();
         }
-        Box::pin(async move { Ok(door.respond(request).await) })
+        let is_head = request.method() == Method::HEAD;
+        Box::pin(async move {
+            let _work = door.0.guest.works();
+            let response = door.respond(request).await;
+            // Over HTTP/2 a body to HEAD would be sent.
+            Ok(if is_head { without_body(response) } else { response })
+        })
     }
 }
 
@@ -253,6 +261,15 @@ impl Door {
     }
 }
 
+/// The head of the answer to GET (RFC 9110 §9.3.2), which says how long the body would be.
+fn without_body(response: Response<Full<Bytes>>) -> Response<Full<Bytes>> {
+    let (mut head, body) = response.into_parts();
+    if let Some(length) = body.size_hint().exact() {
+        head.headers.insert(header::CONTENT_LENGTH, HeaderValue::from(length));
+    }
+    Response::from_parts(head, Full::new(Bytes::new()))
+}
+
 /// A body that is a query. One that is too long is read on for a while.
 async fn body(mut body: Incoming) -> Result<Vec<u8>, StatusCode> {
     let mut query = Vec::new();
@@ -293,6 +310,15 @@ fn lifetime(reply: &[u8]) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn head_has_no_body_and_says_how_long_it_would_be() {
+        let response = without_body(Response::new(Full::new(Bytes::from_static(b"12345"))));
+        assert_eq!(
+            (response.body().size_hint().exact(), &response.headers()["content-length"]),
+            (Some(0), &"5".parse::<HeaderValue>().unwrap())
+        );
+    }
 
     #[test]
     fn a_reply_is_kept_as_long_as_its_shortest_record_and_one_without_records_not_at_all() {

@@ -31,6 +31,8 @@ const PARTING: Duration = Duration::from_secs(1);
 const WRITE_AT: usize = 64 << 10;
 /// What is read while a transfer is under way. Bytes.
 const READ_AHEAD: usize = 16 << 10;
+/// What waits in the kernel to be sent, at most. Bytes.
+const UNSENT_MOST: u32 = 16 << 10;
 /// A query with every imaginable option stays below. Bytes.
 pub(super) const QUERY_MAX: usize = 4096;
 
@@ -66,6 +68,7 @@ async fn accept(shared: Arc<Shared>, listener: TcpListener, transport: Transport
         match listener.accept().await {
             Ok((stream, peer)) => {
                 let Some(open) = Open::new(&shared, transport, peer.ip()) else { continue };
+                send_little_ahead(&stream);
                 tokio::spawn(async move {
                     let cut = open.shared.clients.cut.notified();
                     tokio::select! {
@@ -74,6 +77,7 @@ async fn accept(shared: Arc<Shared>, listener: TcpListener, transport: Transport
                                 tracing::debug!(%peer, %error, ?transport, "DNS connection");
                             }
                         }
+                        () = open.guest.when_left() => {}
                         () = cut => {}
                     }
                 });
@@ -85,6 +89,12 @@ async fn accept(shared: Arc<Shared>, listener: TcpListener, transport: Transport
             }
         }
     }
+}
+
+/// A full queue takes more only when a third of it is free, which may be megabytes: too much for a slow client to take
+/// within the time that it has.
+fn send_little_ahead(stream: &TcpStream) {
+    let _ = socket2::SockRef::from(stream).set_tcp_notsent_lowat(UNSENT_MOST);
 }
 
 /// One connection to its end.
@@ -121,6 +131,7 @@ async fn carry(open: &Open, mut stream: impl AsyncRead + AsyncWrite + Unpin, cli
     let mut has_ended = false;
     let mut deadline = Instant::now() + idle;
     loop {
+        open.guest.set_busy(sending.is_some() || whole_query(&input).is_some());
         // All that is there, as far as the answers stay small.
         let (mut taken, mut count) = (0, 0);
         while left > 0 && count < open.limits.pipeline && output.len() < WRITE_AT {
@@ -176,6 +187,7 @@ async fn carry(open: &Open, mut stream: impl AsyncRead + AsyncWrite + Unpin, cli
         if has_ended {
             return Ok(());
         }
+        open.guest.set_busy(false);
         let read = tokio::select! {
             read = stream.read_buf(&mut input) => read?,
             () = tokio::time::sleep_until(deadline) => 0,
@@ -189,16 +201,17 @@ async fn carry(open: &Open, mut stream: impl AsyncRead + AsyncWrite + Unpin, cli
     }
 }
 
-/// Sends what is there and empties it.
+/// Sends what is there and empties it. `limit`: for the client to take some of it, again and again.
 async fn send(stream: &mut (impl AsyncWrite + Unpin), output: &mut Vec<u8>, limit: Duration) -> io::Result<()> {
-    let written = async {
-        stream.write_all(output).await?;
-        stream.flush().await
-    };
-    match tokio::time::timeout(limit, written).await {
-        Ok(written) => written?,
-        Err(_) => return Err(io::Error::new(io::ErrorKind::TimedOut, "the client does not take its answers")),
+    let silence = |_| io::Error::new(io::ErrorKind::TimedOut, "the client does not take its answers");
+    let mut sent = 0;
+    while sent < output.len() {
+        match tokio::time::timeout(limit, stream.write(&output[sent..])).await.map_err(silence)?? {
+            0 => return Err(io::ErrorKind::WriteZero.into()),
+            taken => sent += taken,
+        }
     }
+    tokio::time::timeout(limit, stream.flush()).await.map_err(silence)??;
     output.clear();
     Ok(())
 }
@@ -264,5 +277,43 @@ impl Sending {
         }
         frame(&self.message, output);
         Some(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_takes_its_answers_slowly_gets_them_all_and_one_that_takes_none_is_given_up() {
+        let limit = Duration::from_secs(10);
+        let (mut ours, mut theirs) = tokio::io::duplex(64);
+        let slow = tokio::spawn(async move {
+            let mut taken = 0;
+            let mut some = [0; 32];
+            while taken < 4_096 {
+                tokio::time::sleep(Duration::from_secs(9)).await;
+                taken += theirs.read(&mut some).await.unwrap();
+            }
+            theirs
+        });
+        let mut output = vec![7; 4_096];
+        let began = Instant::now();
+        send(&mut ours, &mut output, limit).await.unwrap();
+        assert!(output.is_empty() && began.elapsed() > 100 * limit);
+        let _silent = slow.await.unwrap();
+        let began = Instant::now();
+        let given_up = send(&mut ours, &mut vec![7; 4_096], limit).await.unwrap_err();
+        assert_eq!((given_up.kind(), began.elapsed()), (io::ErrorKind::TimedOut, limit));
+    }
+
+    #[tokio::test]
+    async fn little_waits_in_the_kernel_for_a_slow_client() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let (client, accepted) = tokio::join!(TcpStream::connect(listener.local_addr().unwrap()), listener.accept());
+        let stream = accepted.unwrap().0;
+        send_little_ahead(&stream);
+        assert_eq!(socket2::SockRef::from(&stream).tcp_notsent_lowat().unwrap(), UNSENT_MOST);
+        drop(client);
     }
 }

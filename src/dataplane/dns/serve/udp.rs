@@ -90,9 +90,7 @@ fn read(shared: &Shared, socket: &UdpSocket, stop: &AtomicBool) {
             let circumstances = Circumstances::new(client, transport, entropy, now);
             let outcome = answer_with(&mut scratch, &snapshot, query, circumstances, reply);
             tally.count(shared, &outcome);
-            if Shared::notified(&snapshot, &outcome, query, client, reply) {
-                return;
-            }
+            let outcome = Shared::notified(&snapshot, &outcome, query, client, reply).unwrap_or(outcome);
             Shared::limit(&snapshot, client, &outcome, now, entropy, reply);
         });
         // Before it is sent: who has an answer may read that it was counted.
