@@ -21,6 +21,7 @@ mod walk;
 mod warnings;
 pub mod zonefile;
 
+pub use resolve::builtin_monitors;
 pub use resolve::populate::populate;
 
 use std::fmt::Write;

@@ -40,6 +40,8 @@ mod vserver;
 mod window;
 mod zone;
 
+pub use monitor::builtin_names as builtin_monitors;
+
 use std::collections::HashMap;
 
 use super::Files;

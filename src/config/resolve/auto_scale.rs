@@ -42,7 +42,7 @@ pub fn auto_scale(cx: &mut Context<'_>, object: &Object<'_>, servers: &[Server])
     let section = object.path.key("member");
     let entries = object.own("member").and_then(Node::table).map_or(&[][..], |table| &table.entries[..]);
     if entries.is_empty() {
-        object.wrong(cx.report, "auto_scale", "needs a `member` whose server has a host name");
+        object.warn_whole(cx.report, "nothing is looked up: no `member` names a server with a host name");
     }
     let mut sources = Vec::new();
     for entry in entries {

@@ -45,6 +45,7 @@ const BUILTIN: [(&str, &str, bool); 27] = [
     ("xnc", "CITRIX-XNC-ECV", false),
 ];
 
+/// Names of the monitors that are always there, sorted.
 pub fn builtin_names() -> impl Iterator<Item = &'static str> {
     BUILTIN.iter().map(|(name, ..)| *name)
 }

@@ -114,6 +114,11 @@ impl<'a> Object<'a> {
         report.error(self.place, self.path, format!("{}: {why}", self.path));
     }
 
+    /// Warns of the object as a whole.
+    pub fn warn_whole(&self, report: &mut Report, what: impl std::fmt::Display) {
+        report.warning(self.place, self.path, format!("{}: {what}", self.path));
+    }
+
     /// Reports a key that must be there for this kind of object.
     pub fn require(&self, report: &mut Report, key: &str) {
         if self.get(key).is_none() && !report.has_syntax_errors() {

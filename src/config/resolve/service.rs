@@ -206,8 +206,11 @@ fn settings(
     let counted = settings.monitors.iter().filter(|bound| !bound.passive);
     let weights: u32 = counted.map(|bound| bound.weight).sum::<u32>().max(1);
     if settings.monitor_threshold > weights {
-        let why = format!("{} is more than the monitors weigh together ({weights})", settings.monitor_threshold);
-        object.wrong(cx.report, "mon_threshold", why);
+        let why = format!(
+            "`mon_threshold` {} is more than the monitors weigh together ({weights}); it is never UP",
+            settings.monitor_threshold
+        );
+        object.warn_whole(cx.report, why);
     }
     settings
 }

@@ -23,10 +23,10 @@ pub fn clients(
         }
         return None;
     }
-    // One without an address shows none to anybody.
+    // One without an address shows none to anybody; one with an address is often bound to its certificate afterwards.
     if object.own("address").is_some() && shows_none(object) {
-        let why = format!("a vserver of type {} with an address needs `certificates`", protocol.word());
-        object.wrong_whole(cx.report, why);
+        let what = "shows no certificate: every handshake fails until `certificates` names one";
+        object.warn_whole(cx.report, what);
     }
     Some(client_tls(cx, object, certificates))
 }
@@ -69,7 +69,9 @@ pub fn client_tls(cx: &mut Context<'_>, object: &Object<'_>, certificates: &[Cer
 fn client_auth(cx: &mut Context<'_>, inner: &Object<'_>, certificates: &[Certificate]) -> ClientAuth {
     let wanted = inner.text("client_auth").unwrap_or("none");
     if wanted == "none" {
-        inner.only(cx.report, &["client_ca"], "without `client_auth`");
+        if inner.own("client_ca").is_some() {
+            inner.warn_whole(cx.report, "`client_ca` waits for `client_auth`: clients are asked for no certificate");
+        }
         return ClientAuth::None;
     }
     inner.require(cx.report, "client_ca");
