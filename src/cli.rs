@@ -15,6 +15,7 @@ mod named;
 mod passwd;
 mod shell;
 mod token;
+mod top;
 
 use std::process::ExitCode;
 
@@ -67,6 +68,7 @@ pub fn run(command: Command) -> ExitCode {
         Command::Drill { what: DrillWhat::List(args) } => drill::list(&args),
         Command::Drill { what: DrillWhat::Show(args) } => drill::show(&args),
         Command::Manual { page } => manual::run(page.as_deref()),
+        Command::Top(args) => top::run(&args),
         Command::Passwd => passwd::run(),
         Command::Token { what } => token::run(&what),
         Command::DemoBackend(args) => demo_backend(args),

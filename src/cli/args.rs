@@ -35,6 +35,8 @@ pub enum Command {
     Check(CheckArgs),
     /// NetScaler's command line, against a running appliance.
     Shell(ShellArgs),
+    /// What goes on, again and again: problems, vservers and services with state, rates, connections, times, drains.
+    Top(TopArgs),
     /// Turn an ns.conf into TOML (not available in this build).
     Import {
         /// The ns.conf.
@@ -163,6 +165,18 @@ pub struct ShellArgs {
     /// Print REST's JSON instead of NetScaler's text.
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub target: Target,
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct TopArgs {
+    /// How often to look; at least 500ms.
+    #[arg(long, value_name = "TIME", default_value = "2s", value_parser = super::top::every)]
+    pub every: Duration,
+    /// Look once, and end.
+    #[arg(long)]
+    pub once: bool,
     #[command(flatten)]
     pub target: Target,
 }

@@ -5,6 +5,9 @@
 //! start, or since the object was made; a new configuration does not touch them. Times stand in
 //! [`endings`](super::endings).
 //!
+//! `bascule top` shows problems, vservers and services again and again: what is not at rest first, then the busiest.
+//! `--every 5s` sets the pace, `--once` looks once; Ctrl-C ends it.
+//!
 //! Below are NetScaler's statistics, one by one. *There*: read where the third column says, `stats.` for
 //! `/api/v1/stats/vservers/N` or `/api/v1/stats/services/N`, `vserver.`, `service.` and `group.` for the object itself.
 //! *None*: it cannot mean anything here, for the reason beside it. A test holds the tables against what is answered.
