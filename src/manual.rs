@@ -6,6 +6,7 @@
 //! - [`monitors`]: every type of monitor and check, its keys, defaults and ranges; scripts
 //! - [`checks`]: checks of the GTM: several targets, source, history, what is derived, failures that come together
 //! - [`netscaler`]: each of NetScaler's parameters: supported, stored or refused, and why
+//! - [`commands`]: NetScaler's command line for the configuration, and the numbers of errors
 //! - [`choices`]: where NetScaler's documentation is silent, and what happens here
 //! - [`tls`]: certificates, TLS to clients and to servers, the PROXY protocol
 //! - [`persistence`]: who goes back to its member, by what, and how long
@@ -41,6 +42,7 @@ pub mod alerts;
 pub mod audit;
 pub mod checks;
 pub mod choices;
+pub mod commands;
 pub mod complaints;
 pub mod config;
 pub mod dashboard;

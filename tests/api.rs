@@ -9,6 +9,8 @@ mod acts;
 mod appliance;
 #[path = "api/certificates.rs"]
 mod certificates;
+#[path = "api/commands.rs"]
+mod commands;
 #[path = "api/events.rs"]
 mod events;
 #[path = "api/figures.rs"]

@@ -1,5 +1,7 @@
 //! What leaves the program, compared with files: each module has a folder of inputs and keeps what they give.
 
+#[path = "golden/commands.rs"]
+mod commands;
 #[path = "golden/config.rs"]
 mod config;
 #[path = "golden/keys.rs"]

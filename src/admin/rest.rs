@@ -7,6 +7,7 @@ mod audit;
 mod careful;
 mod certificates;
 mod collections;
+mod commands;
 mod config;
 mod connections;
 mod drills;
@@ -28,6 +29,7 @@ pub(crate) fn routes() -> Vec<Route> {
     routes.extend(alerts::routes());
     routes.extend(audit::routes());
     routes.extend(certificates::routes());
+    routes.extend(commands::routes());
     routes.extend(config::routes());
     routes.extend(connections::routes());
     routes.extend(drills::routes());

@@ -19,6 +19,7 @@ const PAGES: &[(&str, &str)] = &pages![
     "audit",
     "checks",
     "choices",
+    "commands",
     "complaints",
     "config",
     "dashboard",

@@ -2,9 +2,10 @@
 //!
 //! A line goes: tokens ([`line`]) → a command of the table with its arguments ([`commands`], [`grammar`]) → calls to the
 //! appliance ([`execute`]) → NetScaler's wording ([`show`]) or, with `--json`, what REST answered. After each command
-//! stands `Done` or `ERROR: …`. Keywords may be shortened as long as they are unambiguous, in any case.
+//! stands `Done` or `ERROR: …`. A line that changes the configuration goes to the appliance as it is ([`configure`]). Keywords may be shortened as long as they are unambiguous, in any case.
 
 mod commands;
+mod configure;
 mod editor;
 mod execute;
 mod grammar;
@@ -48,43 +49,78 @@ pub(super) fn run(args: ShellArgs) -> ExitCode {
         Err(error) => return fail(&format!("shell: {error}")),
     };
     if !args.commands.is_empty() {
-        return session.run_all(args.commands.into_iter().map(Ok));
+        return session.run_all(args.commands.into_iter().map(Ok), false);
     }
     if std::io::stdin().is_terminal() {
         return editor::run(&session);
     }
-    session.run_all(std::io::stdin().lock().lines())
+    session.run_all(std::io::stdin().lock().lines(), true)
 }
 
 // === impl Session ===
 
 impl Session {
     /// Carries out every line; the exit code tells whether all went well. The first error does not end the session, as
-    /// `batch` on a NetScaler does not.
-    fn run_all(&self, lines: impl Iterator<Item = std::io::Result<String>>) -> ExitCode {
-        let mut code = ExitCode::SUCCESS;
+    /// `batch` on a NetScaler does not; `summary`: what failed is told again at the end.
+    fn run_all(&self, lines: impl Iterator<Item = std::io::Result<String>>, summary: bool) -> ExitCode {
+        let mut batch = Batch::default();
         for line in lines {
-            let ended = match line {
-                Ok(line) => self.run_line(&line),
-                Err(error) => {
-                    println!("ERROR: the input cannot be read: {error}");
-                    return ExitCode::FAILURE;
-                }
+            let Ok(line) = line else {
+                print("ERROR: the input cannot be read: it is no text, or it ended\n");
+                return ExitCode::FAILURE;
             };
-            match ended {
-                Ended::Well => {}
-                Ended::InError => code = ExitCode::FAILURE,
-                Ended::Session => break,
+            let (out, ended) = self.answer(&line);
+            print(&out);
+            if ended == Ended::Session {
+                break;
+            }
+            batch.count(&line, &out, ended);
+        }
+        if summary && !self.json {
+            print(&batch.summary());
+        }
+        if batch.failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    }
+
+    /// `batch -fileName F [-outfile F]`: what it prints, and how it ended.
+    fn batch(&self, file: &str, out: Option<&str>) -> (String, Ended) {
+        let text = match std::fs::read_to_string(file) {
+            Ok(text) => text,
+            Err(error) => return (self.refused(&Refused::Ours(format!("{file}: {error}"))), Ended::InError),
+        };
+        let mut batch = Batch::default();
+        let mut told = String::new();
+        for line in text.lines() {
+            // A batch within a batch would never have to end.
+            let (answer, ended) = match parse(line) {
+                Ok(Some(Request::Batch { .. })) => {
+                    (self.refused(&Refused::Ours("a batch holds no batch".into())), Ended::InError)
+                }
+                _ => self.answer(line),
+            };
+            if ended == Ended::Session {
+                break;
+            }
+            if !answer.is_empty() {
+                told += &format!("exec: {}\n{answer}", line.trim());
+            }
+            batch.count(line, &answer, ended);
+        }
+        let summary = batch.summary();
+        let ended = if batch.failed.is_empty() { Ended::Well } else { Ended::InError };
+        match out.map(|out| std::fs::write(out, &told)) {
+            None => (told + &summary, ended),
+            Some(Ok(())) if ended == Ended::Well => (" Done\n".to_owned(), ended),
+            Some(Ok(())) => (summary, ended),
+            Some(Err(error)) => {
+                (self.refused(&Refused::Ours(format!("the answers are lost: {error}"))), Ended::InError)
             }
         }
-        code
     }
 
     fn run_line(&self, line: &str) -> Ended {
         let (out, ended) = self.answer(line);
-        // A reader that is gone (`| head`) is no error of ours.
-        let mut stdout = std::io::stdout().lock();
-        let _ = stdout.write_all(out.as_bytes()).and_then(|()| stdout.flush());
+        print(&out);
         ended
     }
 
@@ -93,6 +129,7 @@ impl Session {
         let request = match parse(line) {
             Ok(None) => return (String::new(), Ended::Well),
             Ok(Some(Request::Quit)) => return (String::new(), Ended::Session),
+            Ok(Some(Request::Batch { file, out })) => return self.batch(&file, out.as_deref()),
             Ok(Some(request)) => request,
             Err(error) => return (self.refused(&Refused::Ours(error)), Ended::InError),
         };
@@ -121,6 +158,46 @@ impl Session {
     }
 }
 
+/// A reader that is gone (`| head`) is no error of ours.
+fn print(text: &str) {
+    let mut stdout = std::io::stdout().lock();
+    let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+}
+
+/// Many lines, and which of them failed.
+#[derive(Default)]
+struct Batch {
+    /// Lines so far, empty ones too: they are counted as an editor counts them.
+    lines: usize,
+    commands: usize,
+    /// Number, line, error.
+    failed: Vec<(usize, String, String)>,
+}
+
+// === impl Batch ===
+
+impl Batch {
+    fn count(&mut self, line: &str, answer: &str, ended: Ended) {
+        self.lines += 1;
+        self.commands += usize::from(!answer.is_empty());
+        if ended == Ended::InError {
+            self.failed.push((self.lines, line.trim().to_owned(), answer.trim_end().to_owned()));
+        }
+    }
+
+    /// Nothing where all went well.
+    fn summary(&self) -> String {
+        if self.failed.is_empty() || self.commands < 2 {
+            return String::new();
+        }
+        let mut out = format!("{} of {} commands failed:\n", self.failed.len(), self.commands);
+        for (number, line, error) in &self.failed {
+            out += &format!("\tline {number}: {line}\n\t\t{error}\n");
+        }
+        out
+    }
+}
+
 /// `None` for an empty line or a comment.
 fn parse(line: &str) -> Result<Option<Request>, String> {
     if line.len() > LINE_MAX {
@@ -129,6 +206,9 @@ fn parse(line: &str) -> Result<Option<Request>, String> {
     let tokens = line::tokens(line)?;
     if tokens.is_empty() {
         return Ok(None);
+    }
+    if configure::is_configuration(&tokens) {
+        return Ok(Some(Request::Line(line.trim().to_owned())));
     }
     grammar::parse(&tokens).map(Some)
 }

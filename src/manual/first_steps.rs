@@ -67,7 +67,7 @@
 //! ```
 //!
 //! The last one is interactive: Tab completes, `?` after a word says what can follow, `show status` says what is wrong
-//! and what people have set. Ctrl-C in the first terminal ends the appliance, after open work is done.
+//! and what people have set. [`commands`](super::commands) builds vservers line by line, and `bascule top` watches. Ctrl-C in the first terminal ends the appliance, after open work is done.
 //!
 //! Where to go on: [`words`](super::words) and [`states`](super::states) for the load balancer,
 //! [`scenarios`](super::scenarios) and [`records`](super::records) for DNS, [`config`](super::config) for the file.

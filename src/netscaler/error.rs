@@ -175,8 +175,8 @@ impl NsError {
 
     /// 1097: NetScaler takes this value and this build does not.
     pub fn unsupported(argument: &str, value: &str, why: &str) -> NsError {
-        let why = if why.is_empty() { "not available in this build" } else { why };
-        NsError::with(1097, &[argument, value]).because(&format!("not available here; {why}"))
+        let why = if why.is_empty() { String::new() } else { format!(": {why}") };
+        NsError::with(1097, &[argument, value]).because(&format!("not available in this build{why}"))
     }
 
     /// 315: `by` names what uses it, such as `lb vserver web`.

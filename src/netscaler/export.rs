@@ -112,7 +112,13 @@ fn object(document: &Document, resource: &'static Resource, name: &str, out: &mu
     }
     let is_joined = |attribute: &Attribute| matches!(attribute.place, Place::With(Joint::Host | Joint::Rebind));
     for attribute in resource.attributes() {
-        if written.contains(&attribute.nitro) || is_joined(attribute) || attribute.nitro.starts_with("units") {
+        // The default of content switching is bound.
+        let is_bound = (resource.nitro, attribute.nitro) == ("csvserver", "lbvserver");
+        if is_bound
+            || written.contains(&attribute.nitro)
+            || is_joined(attribute)
+            || attribute.nitro.starts_with("units")
+        {
             continue;
         }
         let Some(Said { text, exact: true }) = said(attribute) else { continue };

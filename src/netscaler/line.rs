@@ -100,7 +100,9 @@ fn resource(tokens: &[Token], verb: &str) -> Result<(&'static Resource, usize), 
     let ambiguous = |tokens: &[Token]| NsError::with(1089, &[&said(tokens)]);
     let group = shortened(groups.iter().copied(), &first.text);
     let Some(group) = group.map_err(|()| ambiguous(&tokens[..1]))? else {
-        return Err(NsError::no_such_command(&said(&tokens[..tokens.len().min(2)])));
+        let error = NsError::no_such_command(&said(&tokens[..tokens.len().min(2)]));
+        let is_gslb = first.text.eq_ignore_ascii_case("gslb");
+        return Err(if is_gslb { error.because("zones, scenarios and data centres answer names here") } else { error });
     };
     if let Some(resource) = all().find(|resource| resource.words == [group]) {
         return Ok((resource, 1));
@@ -129,7 +131,7 @@ fn statement(verb: Verb, resource: &'static Resource, tokens: &[Token]) -> Resul
     }
     let mut first_error = None;
     for binding in resource.bindings() {
-        match arguments::of_binding(verb, binding, tokens) {
+        match arguments::of_binding(binding, tokens) {
             Ok(arguments) => return Ok(Statement { verb, resource: binding, arguments }),
             // What names an argument tells more than what misses one.
             Err(error) if first_error.as_ref().is_none_or(|old: &NsError| old.code == 1090 && error.code != 1090) => {

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::appliance::Appliance;
 
 /// Output and exit code of the program, pointed at the appliance's state directory.
-async fn bascule(appliance: &Appliance, arguments: &[&str], stdin: &str) -> (String, i32) {
+pub async fn bascule(appliance: &Appliance, arguments: &[&str], stdin: &str) -> (String, i32) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_bascule"));
     command.args(arguments).arg("--state").arg(appliance.state.path()).env_remove("BASCULE_URL");
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

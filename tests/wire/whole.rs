@@ -12,6 +12,8 @@ mod box_under_test;
 mod browser;
 #[path = "whole/certificates.rs"]
 mod certificates;
+#[path = "whole/commands.rs"]
+mod commands;
 #[path = "whole/complaints.rs"]
 mod complaints;
 #[path = "whole/drains.rs"]

@@ -8,10 +8,11 @@ mod outbox;
 mod request;
 mod views;
 
+use super::configure::batch_arguments;
 use super::grammar::Arguments;
 use build::{
-    act, connections, disable, disable_body, first, group, kick, monitors, note, persistence, save, set_force,
-    set_scenario, set_split, set_switch, shown,
+    act, connections, disable, disable_body, first, group, kick, monitors, note, persistence, set_force, set_scenario,
+    set_split, set_switch, shown,
 };
 use explain::{explain_dns, explain_request, explain_service};
 
@@ -131,9 +132,10 @@ pub(super) const COMMANDS: &[Command] = &[
         build: explain_request,
     },
     plain(&["show", "status"], "show status", |_| Ok(Request::Status)),
-    plain(&["show", "ns", "runningConfig"], "show ns runningConfig", |_| Ok(Request::RunningConfig)),
+    running_config(&["show", "ns", "runningConfig"], "show ns runningConfig [-toml]"),
+    plain(&["show", "ns", "feature"], "show ns feature", |_| Ok(Request::Features)),
     plain(&["show", "ns", "version"], "show ns version", |_| Ok(Request::Version)),
-    plain(&["show", "runningConfig"], "show runningConfig", |_| Ok(Request::RunningConfig)),
+    running_config(&["show", "runningConfig"], "show runningConfig [-toml]"),
     plain(&["show", "version"], "show version", |_| Ok(Request::Version)),
     stat(&["stat", "service"], "stat service [<name>]", View::Service),
     stat(&["stat", "serviceGroup"], "stat serviceGroup [<name>]", View::Group),
@@ -278,8 +280,8 @@ pub(super) const COMMANDS: &[Command] = &[
         View::Service,
         |a| set_force("services", a),
     ),
-    plain(&["save", "config"], "save config", |_| save()),
-    plain(&["save", "ns", "config"], "save ns config", |_| save()),
+    plain(&["save", "config"], "save config", |_| Ok(Request::Save)),
+    plain(&["save", "ns", "config"], "save ns config", |_| Ok(Request::Save)),
     Command {
         words: &["help"],
         least: 0,
@@ -291,19 +293,20 @@ pub(super) const COMMANDS: &[Command] = &[
     },
     plain(&["quit"], "quit", |_| Ok(Request::Quit)),
     plain(&["exit"], "exit", |_| Ok(Request::Quit)),
-    absent(&["add"]),
-    absent(&["bind"]),
-    absent(&["unbind"]),
-    absent(&["rm"]),
-    absent(&["unset"]),
-    absent(&["rename"]),
-    absent(&["clear"]),
-    absent(&["set", "lb", "monitor"]),
-    absent(&["set", "lb", "group"]),
-    absent(&["set", "cs"]),
-    absent(&["set", "server"]),
-    absent(&["set", "serviceGroup"]),
-    absent(&["set", "ns"]),
+    Command {
+        words: &["batch"],
+        least: 0,
+        most: 0,
+        options: &["fileName", "outfile"],
+        usage: "batch -fileName <file> [-outfile <file>]",
+        names: None,
+        build: |arguments| {
+            let (file, out) = batch_arguments(arguments)?;
+            Ok(Request::Batch { file, out })
+        },
+    },
+    absent(&["clear", "ns", "config"]),
+    absent(&["clear", "config"]),
 ];
 
 const fn enable(
@@ -344,6 +347,12 @@ const fn force(
     Command { words, least: 1, most: 1, options, usage, names: Some(view), build }
 }
 
+const fn running_config(words: &'static [&'static str], usage: &'static str) -> Command {
+    let build: fn(&Arguments) -> Result<Request, String> =
+        |arguments| Ok(Request::RunningConfig { toml: arguments.with_or_without_value("toml").is_some() });
+    Command { words, least: 0, most: 0, options: &["toml"], usage, names: None, build }
+}
+
 const fn plain(
     words: &'static [&'static str],
     usage: &'static str,
@@ -355,7 +364,7 @@ const fn plain(
 /// NetScaler has it and this build does not.
 const fn absent(words: &'static [&'static str]) -> Command {
     let build: fn(&Arguments) -> Result<Request, String> = |_| {
-        Err("not available in this build: configuration by single commands; change the file and run `bascule apply`"
+        Err("not available in this build: clearing the configuration; `bascule apply` replaces all of it by a file"
             .into())
     };
     Command { words, least: 0, most: usize::MAX, options: &[], usage: "", names: None, build }

@@ -13,7 +13,7 @@ use rustyline::{Context, Editor, Helper};
 
 use super::commands::{COMMANDS, Command, View};
 use super::grammar::{starts_with, unique};
-use super::{Ended, Session};
+use super::{Ended, Session, configure};
 use crate::admin::dto::Items;
 use crate::netscaler::line;
 
@@ -76,12 +76,29 @@ enum Expected {
 
 /// What may follow the finished words of a line, the word being typed apart.
 fn expected(finished: &[String], typed: &str) -> Expected {
+    if let Some(view) = configure::named(finished).filter(|_| !typed.starts_with('-')) {
+        return Expected::Name(view);
+    }
+    let of_shell = expected_of_shell(finished, typed);
+    match (of_shell, configure::expected(finished, typed)) {
+        (Expected::Words(mut words), Some(more)) => {
+            words.extend(more.into_iter().filter(|word| !words.contains(word)).collect::<Vec<_>>());
+            Expected::Words(words)
+        }
+        (of_shell, _) => of_shell,
+    }
+}
+
+fn expected_of_shell(finished: &[String], typed: &str) -> Expected {
     let mut candidates: Vec<&'static Command> = COMMANDS.iter().collect();
     for (depth, word) in finished.iter().enumerate() {
         let deeper: Vec<_> =
             candidates.iter().copied().filter(|c| c.words.get(depth).is_some_and(|w| starts_with(w, word))).collect();
         let whole: Vec<_> = deeper.iter().copied().filter(|c| c.words[depth].eq_ignore_ascii_case(word)).collect();
         let deeper = if whole.is_empty() { deeper } else { whole };
+        if deeper.is_empty() && depth == 0 {
+            return Expected::Words(Vec::new());
+        }
         if deeper.is_empty() {
             break;
         }
@@ -154,6 +171,8 @@ mod tests {
             after("sh lb", "v"),
             Expected::Words(vec!["vserver", "monitor", "monbindings", "persistentSessions"])
         );
+        assert_eq!(after("add lb", "v"), Expected::Words(vec!["group", "monitor", "parameter", "vserver"]));
+        assert_eq!(after("rm lb vs", ""), Expected::Name(View::LbVserver));
         assert_eq!(after("disable service", "w"), Expected::Name(View::Service));
         assert_eq!(
             after("disable service web1", "-g"),

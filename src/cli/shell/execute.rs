@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::super::client::{Client, Failure};
 use super::super::{drill, explain, journal};
 use super::commands::{COMMANDS, Command, Explained, Request, View};
+use super::configure;
 use super::grammar::starts_with;
 use super::show;
 use crate::admin::dto::{
@@ -31,6 +32,11 @@ pub(super) enum Refused {
     /// The line itself is wrong.
     Ours(String),
     Theirs(Failure),
+    /// NetScaler's number and text.
+    NetScaler {
+        code: u64,
+        message: String,
+    },
 }
 
 pub(super) async fn execute(client: &Client, request: Request) -> Result<Answer, Refused> {
@@ -120,9 +126,13 @@ pub(super) async fn execute(client: &Client, request: Request) -> Result<Answer,
             }
             act(client, Method::PUT, &format!("scenarios/{}/modes", path_segment(&name)), &body).await
         }
-        Request::RunningConfig => {
-            let toml = client.text("/api/v1/config", "application/toml").await?;
-            Ok(Answer { json: json!({ "config": toml }), text: toml, warnings: Vec::new() })
+        Request::RunningConfig { toml } => configure::running(client, toml).await,
+        Request::Line(line) => configure::line(client, &line).await,
+        Request::Features => configure::features(client).await,
+        Request::Save => {
+            let mut answer = act(client, Method::POST, "config/save", &json!({})).await?;
+            configure::saved(&mut answer);
+            Ok(answer)
         }
         Request::Version => {
             let status: StatusDto = client.get("/api/v1/status").await?;
@@ -136,7 +146,8 @@ pub(super) async fn execute(client: &Client, request: Request) -> Result<Answer,
         }
         Request::Appliance => appliance(client).await,
         Request::Help { words } => help(&words),
-        Request::Quit => help(&[]),
+        // The session carries them out.
+        Request::Quit | Request::Batch { .. } => help(&[]),
     }
 }
 
@@ -192,7 +203,13 @@ async fn shown(client: &Client, view: View, name: Option<&str>, statistics: bool
         (View::Server, true) => show::server_statistics(&items(&json)?),
         (View::Server, false) => show::list(&items::<ServerDto>(&json)?, whole, show::server),
         (View::Vserver | View::LbVserver | View::CsVserver, false) => {
-            show::list(&vservers(view, &json)?, whole, |v| show::vserver(v, &now, whole))
+            let list = vservers(view, &json)?;
+            let settings = match (name, &list[..]) {
+                (Some(name), [one]) if one.role == "lb" => configure::settings(client, name).await,
+                _ => None,
+            };
+            let settings = settings.unwrap_or_default();
+            show::list(&list, whole, |v| show::vserver(v, &now, whole, &settings))
         }
         (View::Scenario, _) => show::list(&items::<ScenarioDto>(&json)?, whole, |s| show::scenario(s, &now, whole)),
         (View::Monitor, _) => show::list(&items::<LbMonitorDto>(&json)?, whole, |m| show::lb_monitor(m, whole)),
@@ -297,7 +314,10 @@ async fn checks_of(client: &Client, owner: &str, monitor: Option<&str>) -> Resul
 /// The commands whose keywords begin with `words`, which may be shortened as in a command.
 fn help(words: &[String]) -> Result<Answer, Refused> {
     let fits = |command: &&Command| words.iter().zip(command.words).all(|(word, keyword)| starts_with(keyword, word));
-    let usages: Vec<&str> = COMMANDS.iter().filter(|c| !c.is_absent()).filter(fits).map(|c| c.usage).collect();
+    let mut usages: Vec<String> =
+        COMMANDS.iter().filter(|c| !c.is_absent()).filter(fits).map(|c| c.usage.to_owned()).collect();
+    let begins = |usage: &String| words.iter().zip(usage.split(' ')).all(|(word, keyword)| starts_with(keyword, word));
+    usages.extend(configure::usages().into_iter().filter(begins));
     if usages.is_empty() {
         return Err(Refused::Ours(format!("No such command: {}; `help` lists what there is", words.join(" "))));
     }
@@ -312,6 +332,7 @@ impl Refused {
     pub fn document(&self) -> Value {
         match self {
             Refused::Theirs(Failure::Declined { document, .. }) if document.is_object() => document.clone(),
+            Refused::NetScaler { code, message } => json!({ "code": "netscaler", "number": code, "detail": message }),
             other => json!({ "code": "shell", "detail": other.to_string() }),
         }
     }
@@ -326,7 +347,7 @@ impl From<Failure> for Refused {
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Refused::Ours(error) => f.write_str(error),
+            Refused::Ours(error) | Refused::NetScaler { message: error, .. } => f.write_str(error),
             Refused::Theirs(failure) => failure.fmt(f),
         }
     }

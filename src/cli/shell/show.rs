@@ -117,7 +117,8 @@ fn switching(vserver: &VserverDto) -> String {
     out
 }
 
-pub(super) fn vserver(vserver: &VserverDto, now: &str, whole: bool) -> String {
+/// `settings`: lines about what stands in the configuration alone.
+pub(super) fn vserver(vserver: &VserverDto, now: &str, whole: bool, settings: &str) -> String {
     let address = vserver.address.as_deref().unwrap_or("0.0.0.0:0");
     let mut out = format!("{} ({address}) - {}\tType: ADDRESS\n", vserver.name, vserver.r#type);
     out += &format!("\tState: {}\n", long_word(&vserver.state));
@@ -137,7 +138,7 @@ pub(super) fn vserver(vserver: &VserverDto, now: &str, whole: bool) -> String {
     }
     let active = vserver.members.iter().filter(|m| m.eligible).count();
     out += &format!("\tNo. of Bound Services : {} (Total) {active} (Active)\n", vserver.members.len());
-    out += &format!("\tConfigured Method: {}\n\tMode: IP\n", vserver.lb_method);
+    out += &format!("\tConfigured Method: {}\n\tMode: IP\n{settings}", vserver.lb_method);
     out += &match &vserver.persistence_timeout {
         Some(timeout) => format!("\tPersistence: {}\tTimeout: {timeout}\n", vserver.persistence),
         None => format!("\tPersistence: {}\n", vserver.persistence),

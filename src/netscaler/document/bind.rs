@@ -6,7 +6,7 @@ pub(super) use member::member_schema;
 
 use serde_json::{Map, Value, json};
 
-use super::write::{BUILTIN_MONITORS, Given, given, refuse, schema, tolerate};
+use super::write::{Given, given, is_builtin, refuse, schema, tolerate};
 use super::{Document, name_of};
 use crate::netscaler::error::NsError;
 use crate::netscaler::resource::{Attribute, Place, Resource, Shape};
@@ -189,10 +189,10 @@ impl Document {
 
     fn bind_monitor(&mut self, ends: Ends, again: bool) -> Result<(), NsError> {
         let Ends { owner, name, mut table, other, given } = ends;
-        if other.ends_with("-default") && BUILTIN_MONITORS.contains(&&other[..]) {
+        if other.ends_with("-default") && is_builtin(&other) {
             return Err(NsError::with(2165, &["monitorName", &other]));
         }
-        if self.table("monitor", &other).is_none() && !BUILTIN_MONITORS.contains(&&other[..]) {
+        if self.table("monitor", &other).is_none() && !is_builtin(&other) {
             return Err(NsError::with(2171, &["monitorName", &other]));
         }
         let defaults = self.defaults(owner.section()).and_then(|defaults| defaults.get("monitors"));
@@ -263,7 +263,7 @@ impl Document {
                 take(&mut table, list, &other).then_some(()).ok_or(258)
             }
             _ => {
-                if other.ends_with("-default") && BUILTIN_MONITORS.contains(&&other[..]) {
+                if other.ends_with("-default") && is_builtin(&other) {
                     return Err(NsError::with(2164, &["monitorName", &other]));
                 }
                 let defaults = self.defaults(section).and_then(|defaults| defaults.get("monitors")).cloned();

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use super::write::{BUILTIN_MONITORS, Given, schema};
+use super::write::{Given, is_builtin, schema};
 use super::{Document, joint};
 use crate::model::service::Protocol;
 use crate::netscaler::error::NsError;
@@ -21,7 +21,7 @@ impl Document {
         let section = resource.section();
         let taken = match section {
             "vserver" | "cs_vserver" => self.vserver_section(name).is_some(),
-            "monitor" => BUILTIN_MONITORS.contains(&name) || self.table(section, name).is_some(),
+            "monitor" => is_builtin(name) || self.table(section, name).is_some(),
             _ => self.table(section, name).is_some(),
         };
         match (taken, section) {
@@ -70,7 +70,6 @@ impl Document {
         name: &str,
         table: &Map<String, Value>,
         given: &Given,
-        is_new: bool,
     ) -> Result<(), NsError> {
         match resource.nitro {
             "lbvserver" | "csvserver" => {
@@ -80,7 +79,6 @@ impl Document {
                 self.check_default(resource, table)
             }
             "lbmonitor" => self.check_monitor(resource, name, table, given),
-            "servicegroup" if is_new => Ok(()),
             _ => Ok(()),
         }
     }

@@ -19,6 +19,7 @@ const NAMED: &[Named] = &[
     ("vserver", &["services", "*"], "service"),
     ("vserver", &["groups", "*"], "service_group"),
     ("vserver", &["split", "*"], "service_group"),
+    ("vserver", &["proximity", "*", "*"], "service"),
     ("vserver", &["backup"], "vserver"),
     ("vserver", &["backup_vserver"], "vserver"),
     ("vserver", &["certificates", "*"], "certificate"),

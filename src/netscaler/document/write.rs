@@ -8,36 +8,10 @@ use crate::netscaler::error::NsError;
 use crate::netscaler::resource::{Attribute, Joint, Place, Resource};
 use crate::netscaler::value::{get, kind_at, put, remove, same, schema_of, text_of, to_toml};
 
-/// Built-in monitors of NetScaler, which are always there.
-pub(super) const BUILTIN_MONITORS: [&str; 27] = [
-    "arp",
-    "dns",
-    "ftp",
-    "http",
-    "http-ecv",
-    "http2direct",
-    "http2ssl",
-    "https",
-    "https-ecv",
-    "ldns-dns",
-    "ldns-ping",
-    "ldns-tcp",
-    "mqtt",
-    "mqtt-tls",
-    "nd6",
-    "ping",
-    "ping-default",
-    "sta",
-    "stasecure",
-    "tcp",
-    "tcp-default",
-    "tcp-ecv",
-    "tcps",
-    "tcps-ecv",
-    "udp-ecv",
-    "xdm",
-    "xnc",
-];
+/// Whether this is one of NetScaler's own monitors, which are always there.
+pub(super) fn is_builtin(monitor: &str) -> bool {
+    crate::config::builtin_monitors().any(|builtin| builtin == monitor)
+}
 
 /// What a statement says of one object: values by attribute; `None`: back to what it is without.
 pub(super) type Given = Vec<(&'static Attribute, Option<String>)>;
@@ -61,7 +35,7 @@ impl Document {
         if resource.nitro == "lbgroup" {
             table.insert("vservers".into(), Value::Array(Vec::new()));
         }
-        self.check(resource, &name, &table, &given, true)?;
+        self.check(resource, &name, &table, &given)?;
         self.store(resource.section(), &name, table);
         self.acts.extend(acts);
         Ok(())
@@ -108,7 +82,7 @@ impl Document {
     ) -> Result<(), NsError> {
         self.check_fixed(resource, &table, given)?;
         let acts = self.write(resource, name, &mut table, given)?;
-        self.check(resource, name, &table, given, false)?;
+        self.check(resource, name, &table, given)?;
         self.store(resource.section(), name, table);
         self.acts.extend(acts);
         Ok(())
@@ -189,7 +163,7 @@ impl Document {
     /// Of an object that is not there.
     pub(super) fn unknown(&self, resource: &Resource, name: &str) -> NsError {
         let argument = resource.attribute(resource.key).map_or("name", |attribute| attribute.cli);
-        if resource.nitro == "lbmonitor" && BUILTIN_MONITORS.contains(&name) {
+        if resource.nitro == "lbmonitor" && is_builtin(name) {
             let is_default = name.ends_with("-default");
             return NsError::with(if is_default { 2139 } else { 257 }, &[argument, name]);
         }

@@ -50,11 +50,7 @@ pub(super) fn of_object(
 }
 
 /// Of a command on a binding: all that it needs must be there.
-pub(super) fn of_binding(
-    verb: Verb,
-    resource: &'static Resource,
-    tokens: &[Token],
-) -> Result<Map<String, Value>, NsError> {
+pub(super) fn of_binding(resource: &'static Resource, tokens: &[Token]) -> Result<Map<String, Value>, NsError> {
     let arguments = read(resource, tokens, resource.positional, false)?;
     let spelled = |nitro: &str| resource.attribute(nitro).map_or("", |attribute| attribute.cli);
     let needed = std::iter::once(&resource.key).chain(resource.required);
@@ -63,7 +59,6 @@ pub(super) fn of_binding(
             return Err(NsError::missing(spelled(one.split('|').next().unwrap_or(one))));
         }
     }
-    let _ = verb;
     Ok(arguments)
 }
 

@@ -69,7 +69,21 @@ pub(in crate::cli::shell) enum Request {
         name: String,
         reason: Option<String>,
     },
-    RunningConfig,
+    /// `toml`: as it is written, instead of in NetScaler's words.
+    RunningConfig {
+        toml: bool,
+    },
+    /// A line that changes the configuration, as it is.
+    Line(String),
+    /// `save config`
+    Save,
+    /// `show ns feature`
+    Features,
+    /// Lines of a file, whose answers go to another where one is named.
+    Batch {
+        file: String,
+        out: Option<String>,
+    },
     Version,
     Status,
     /// `stat ns`.

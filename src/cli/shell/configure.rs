@@ -1,0 +1,291 @@
+//! Commands that change the configuration: which lines they are, what they answer, and the configuration in NetScaler's
+//! words.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::super::client::Client;
+use super::commands::View;
+use super::execute::{Answer, Refused};
+use super::grammar::starts_with;
+use crate::admin::dto::{ConfigDto, StatusDto};
+use crate::netscaler::document::Document;
+use crate::netscaler::export;
+use crate::netscaler::line::Token;
+use crate::netscaler::resource::{Place, Resource};
+
+/// Verbs of configuration; `set` has shell commands of its own beside, and `enable` and `disable` have `ns feature`.
+const VERBS: [&str; 8] = ["add", "unset", "rm", "bind", "unbind", "rename", "link", "unlink"];
+/// What `set` sets that is state and no configuration.
+const SET_STATE: [&str; 4] = ["scenario", "switch", "check", "drill"];
+
+/// Whether a line is for the configuration: it goes to the appliance as it is.
+pub(super) fn is_configuration(tokens: &[Token]) -> bool {
+    let [first, rest @ ..] = tokens else { return false };
+    if first.quoted {
+        return false;
+    }
+    let word = |at: usize| rest.get(at).filter(|token| !token.quoted).map_or("", |token| &token.text[..]);
+    let is = |whole: &str| first.text.len() >= 2 && starts_with(whole, &first.text);
+    if VERBS.iter().any(|verb| is(verb)) {
+        return true;
+    }
+    if is("enable") || is("disable") {
+        return word(0).eq_ignore_ascii_case("ns") && !word(1).is_empty() && starts_with("feature", word(1));
+    }
+    if !is("set") {
+        return false;
+    }
+    let sets_state = !word(0).is_empty() && SET_STATE.iter().any(|what| starts_with(what, word(0)));
+    // A force is of a service, a split of a vserver; both are acts.
+    let acts = |token: &Token| {
+        let option = token.text.strip_prefix('-').filter(|option| !token.quoted && option.len() > 2);
+        option.is_some_and(|option| starts_with("force", option) || starts_with("split", option))
+    };
+    !sets_state && !rest.iter().any(acts)
+}
+
+/// Sends one line. Its error is NetScaler's.
+pub(super) async fn line(client: &Client, line: &str) -> Result<Answer, Refused> {
+    let body = json!({ "lines": [line] });
+    let json = client.call(Method::POST, "/api/v1/ns/commands", Some(&body)).await?;
+    let failed = json["results"].as_array().into_iter().flatten().find(|result| result["ok"] != true);
+    if let Some(failed) = failed {
+        let code = failed["code"].as_u64().unwrap_or_default();
+        let message = failed["message"].as_str().unwrap_or("the appliance says no more");
+        return Err(Refused::NetScaler { code, message: message.to_owned() });
+    }
+    let warnings = json["warnings"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let warnings = warnings.filter_map(|warning| about(warning, line)).collect();
+    Ok(Answer { text: String::new(), json, warnings })
+}
+
+/// A warning without the place in a text that nobody wrote, where it is about an object that the line names: what is
+/// not finished elsewhere is no news.
+fn about(warning: &str, line: &str) -> Option<String> {
+    let is_place = |place: &str| place.rsplit_once(':').is_some_and(|(_, at)| at.bytes().all(|b| b.is_ascii_digit()));
+    let text = match warning.split_once(": ") {
+        Some((place, text)) if is_place(place) => text,
+        _ => warning,
+    };
+    let Some((path, _)) = text.split_once(": ") else { return Some(text.to_owned()) };
+    let is_named = |word: &str| {
+        path.split_once('.').is_some_and(|(_, name)| name == word || name.starts_with(&format!("{word}.")))
+    };
+    let words = crate::netscaler::line::tokens(line).unwrap_or_default();
+    (!path.contains('.') || words.iter().any(|word| is_named(&word.text))).then(|| text.to_owned())
+}
+
+/// `save config`: where it went.
+pub(super) fn saved(answer: &mut Answer) {
+    if let Ok(config) = serde_json::from_value::<ConfigDto>(answer.json["config"].clone())
+        && let Some(path) = config.path
+    {
+        answer.text = format!("\tSaved to {path}\n");
+    }
+}
+
+/// `show ns runningConfig`: in NetScaler's words, or as TOML.
+pub(super) async fn running(client: &Client, toml: bool) -> Result<Answer, Refused> {
+    let text = client.text("/api/v1/config", "application/toml").await?;
+    let status: StatusDto = client.get("/api/v1/status").await?;
+    let warnings = match status.config.unsaved {
+        true => vec!["there are changes that are not saved: `save ns config` writes them".to_owned()],
+        false => Vec::new(),
+    };
+    if toml {
+        return Ok(Answer { json: json!({ "config": text }), text, warnings });
+    }
+    let document = Document::from_toml(&text).map_err(Refused::Ours)?;
+    let lines = export::lines(&document, &status.version);
+    Ok(Answer { json: json!({ "config": lines }), text: lines, warnings })
+}
+
+/// Features by the names of NITRO: what `show ns feature` calls them, and the acronym.
+const FEATURES: [(&str, &str, &str); 6] = [
+    ("lb", "Load Balancing", "LB"),
+    ("cs", "Content Switching", "CS"),
+    ("ssl", "SSL Offloading", "SSL"),
+    ("gslb", "Global Server Load Balancing", "GSLB"),
+    ("rewrite", "Rewrite", "REWRITE"),
+    ("responder", "Responder", "RESPONDER"),
+];
+
+/// `show ns feature`
+pub(super) async fn features(client: &Client) -> Result<Answer, Refused> {
+    let text = client.text("/api/v1/config", "application/toml").await?;
+    let document = Document::from_toml(&text).map_err(Refused::Ours)?;
+    let map = Resource::find("nsfeature").and_then(|feature| document.object(feature, "")).unwrap_or_default();
+    let mut out =
+        format!("\t{:<34}{:<13}{}\n\t{:<34}{:<13}{}\n", "Feature", "Acronym", "Status", "-------", "-------", "------");
+    for (at, (key, name, acronym)) in FEATURES.iter().enumerate() {
+        let state = if map.get(*key) == Some(&Value::Bool(true)) { "ON" } else { "OFF" };
+        out += &format!("{:>2})\t{name:<34}{acronym:<13}{state}\n", at + 1);
+    }
+    Ok(Answer { text: out, json: Value::Object(map), warnings: Vec::new() })
+}
+
+/// What `show lb vserver NAME` tells beside: settings that stand in the configuration.
+pub(super) async fn settings(client: &Client, name: &str) -> Option<String> {
+    let text = client.text("/api/v1/config", "application/toml").await.ok()?;
+    let document = Document::from_toml(&text).ok()?;
+    let object = document.object(Resource::find("lbvserver")?, name)?;
+    let said = |nitro: &str| object.get(nitro).and_then(Value::as_str).unwrap_or("none").to_owned();
+    Some(format!(
+        "\tClient Idle Timeout: {} sec\n\tDown state flush: {}\n\tDisable Primary Vserver On Down : {}\n\
+         \tTROFS Persistence honored: {}\n\tBackupMethod: {}\n",
+        said("clttimeout"),
+        said("downstateflush"),
+        said("disableprimaryondown"),
+        said("trofspersistence"),
+        said("backuplbmethod"),
+    ))
+}
+
+/// Words that may follow `add lb`, and keywords of `add lb vserver …`; nothing where it is no command of configuration.
+pub(super) fn expected(finished: &[String], typed: &str) -> Option<Vec<&'static str>> {
+    let verbs = ["add", "set", "unset", "rm", "bind", "unbind", "rename"];
+    let Some((verb, rest)) = finished.split_first() else { return Some(verbs.to_vec()) };
+    if !(verb.len() >= 2 && verbs.iter().any(|known| starts_with(known, verb))) {
+        return None;
+    }
+    let objects = || Resource::all().filter(|resource| !resource.is_binding());
+    let fitting =
+        |resource: &&'static Resource| resource.words.iter().zip(rest).all(|(word, typed)| starts_with(word, typed));
+    if typed.starts_with('-') {
+        let resource = objects().filter(fitting).find(|resource| resource.words.len() <= rest.len())?;
+        let bindings: Vec<&'static Resource> = match starts_with("bind", verb) || starts_with("unbind", verb) {
+            true => resource.bindings().collect(),
+            false => vec![resource],
+        };
+        let attributes = bindings.into_iter().flat_map(Resource::attributes);
+        let taken = attributes.filter(|a| !matches!(a.place, Place::Refused(_) | Place::Only(_) | Place::Name));
+        return Some(taken.map(|attribute| attribute.cli).collect());
+    }
+    let mut words: Vec<&'static str> =
+        objects().filter(fitting).filter_map(|r| r.words.get(rest.len()).copied()).collect();
+    words.sort_unstable();
+    words.dedup();
+    (!words.is_empty()).then_some(words)
+}
+
+/// What the next word names, behind `rm lb vserver`.
+pub(super) fn named(finished: &[String]) -> Option<View> {
+    let (verb, rest) = finished.split_first()?;
+    let verbs = ["set", "unset", "rm", "bind", "unbind", "rename"];
+    if !(verb.len() >= 2 && verbs.iter().any(|known| starts_with(known, verb))) {
+        return None;
+    }
+    let fits = |resource: &&'static Resource| {
+        let words = resource.words.iter().zip(rest).all(|(word, typed)| starts_with(word, typed));
+        !resource.is_binding() && resource.words.len() == rest.len() && words
+    };
+    let mut found: Vec<&'static Resource> = Resource::all().filter(fits).collect();
+    // A whole word wins over those that it begins: `service`, `serviceGroup`.
+    if let Some(whole) = found.iter().position(|r| r.words.iter().zip(rest).all(|(w, t)| w.eq_ignore_ascii_case(t))) {
+        found = vec![found[whole]];
+    }
+    match found[..] {
+        [one] => match one.nitro {
+            "server" => Some(View::Server),
+            "service" | "sslservice" => Some(View::Service),
+            "servicegroup" | "sslservicegroup" => Some(View::Group),
+            "lbvserver" => Some(View::LbVserver),
+            "csvserver" => Some(View::CsVserver),
+            "sslvserver" => Some(View::Vserver),
+            "lbmonitor" => Some(View::Monitor),
+            "sslcertkey" => Some(View::Certificate),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Usages of commands of configuration, for `help`.
+pub(super) fn usages() -> Vec<String> {
+    let mut usages = Vec::new();
+    for resource in Resource::all().filter(|resource| !resource.key.is_empty() && !resource.is_binding()) {
+        let arguments: Vec<String> = resource.positional.iter().map(|one| format!("<{one}>")).collect();
+        let said = resource.said();
+        if resource.words[0] != "ssl" || resource.words[1] == "certKey" {
+            usages.push(format!("add {said} {} [-<parameter> <value>]...", arguments.join(" ")));
+            usages.push(format!("rm {said} <name>"));
+        }
+        usages.push(format!("set {said} <name> -<parameter> <value>..."));
+        usages.push(format!("unset {said} <name> -<parameter>..."));
+        for binding in resource.bindings() {
+            let arguments: Vec<String> = binding.positional.iter().map(|one| format!("<{one}>")).collect();
+            let keyword = binding.required.iter().find(|one| !binding.positional.contains(one));
+            let keyword = keyword.and_then(|one| binding.attribute(one)).map(|one| format!(" -{} <name>", one.cli));
+            usages.push(format!("bind {said} {}{}", arguments.join(" "), keyword.unwrap_or_default()));
+        }
+    }
+    usages.extend(["enable ns feature <feature>...".to_owned(), "disable ns feature <feature>...".to_owned()]);
+    usages
+}
+
+/// `batch -fileName F [-outfile F]`
+pub(super) fn batch_arguments(arguments: &super::grammar::Arguments) -> Result<(String, Option<String>), String> {
+    let Some(file) = arguments.value("fileName")? else { return Err("Required argument missing [fileName]".into()) };
+    Ok((file.to_owned(), arguments.value("outfile")?.map(str::to_owned)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::netscaler::line::tokens;
+
+    #[test]
+    fn lines_of_configuration_are_told_from_acts() {
+        for line in [
+            "add lb vserver v HTTP",
+            "rm server a",
+            "set lb vserver v -timeout 5",
+            "set service s -maxClient 5",
+            "set serv s",
+            "enable ns feature LB",
+            "unbind service s -monitorName m",
+        ] {
+            assert!(is_configuration(&tokens(line).unwrap()), "{line}");
+        }
+        for line in [
+            "show service",
+            "disable service s 30",
+            "set scenario dr -activate on",
+            "set switch a true",
+            "set service s -force UP",
+            "set lb vserver v -split a=1,b=99",
+            "enable lb vserver v",
+            "clear lb persistentSessions",
+        ] {
+            assert!(!is_configuration(&tokens(line).unwrap()), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_warning_is_told_where_it_is_about_the_line() {
+        let warning = "(configuration):90: vserver.new: has no members; it is DOWN for ever";
+        assert_eq!(about(warning, "add lb vserver new HTTP").as_deref(), Some(&warning[20..]));
+        assert_eq!(about(warning, "add lb vserver newer HTTP"), None);
+        assert_eq!(
+            about("Feature(s) not enabled [LB]", "add lb vserver x HTTP").as_deref(),
+            Some("Feature(s) not enabled [LB]")
+        );
+    }
+
+    #[test]
+    fn words_and_keywords_are_completed() {
+        let after = |line: &str, typed: &str| {
+            let finished: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+            expected(&finished, typed)
+        };
+        assert_eq!(after("add lb", ""), Some(vec!["group", "monitor", "parameter", "vserver"]));
+        assert!(after("add lb vserver v HTTP", "-").unwrap().contains(&"persistenceType"));
+        assert!(after("bind serviceGroup g", "-").unwrap().contains(&"monitorName"));
+        assert_eq!(after("show lb", ""), None);
+        let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(named(&words("rm lb vs")), Some(View::LbVserver));
+        assert_eq!(named(&words("bind service")), Some(View::Service));
+        assert_eq!(named(&words("add server")), None);
+    }
+}

@@ -1,0 +1,124 @@
+//! Commands that change the configuration: through the shell, and over HTTP.
+
+use serde_json::json;
+
+use super::appliance::Appliance;
+use super::shell::bascule;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_vserver_is_built_shown_drained_and_removed_line_by_line() {
+    let appliance = Appliance::start();
+    let lines = "add server app9 127.0.0.9\n\
+                 add service late app9 HTTP 8009 -maxClient 500\n\
+                 add lb vserver new HTTP -persistenceType COOKIEINSERT -timeout 10\n\
+                 bind lb vserver new late -weight 3\n\
+                 disable service late 30\n\
+                 sh service late\n";
+    let (out, code) = bascule(&appliance, &["shell"], lines).await;
+    assert_eq!(code, 0, "{out}");
+    assert!(out.contains("Server Name: app9\n") && out.contains("Max Conn: 500"), "{out}");
+    assert!(out.contains("GOING OUT OF SERVICE"), "{out}");
+    let (out, code) = bascule(&appliance, &["shell", "-c", "sh lb vs new"], "").await;
+    assert_eq!(code, 0, "{out}");
+    for line in [
+        "new (0.0.0.0:0) - HTTP\tType: ADDRESS\n",
+        "No. of Bound Services : 1 (Total)",
+        "Configured Method: LEASTCONNECTION\n",
+        "Persistence: COOKIEINSERT",
+        "Down state flush: ENABLED\n",
+        "Disable Primary Vserver On Down : DISABLED\n",
+        "TROFS Persistence honored: ENABLED\n",
+        "1)\tlate\tState: GOING OUT OF SERVICE\tWeight: 3\n",
+    ] {
+        assert!(out.contains(line), "{line:?}\n{out}");
+    }
+    let (out, code) = bascule(&appliance, &["shell", "-c", "rm service late", "-c", "show service late"], "").await;
+    assert_eq!(code, 1, "{out}");
+    assert!(out.starts_with(" Done\nERROR: no service is named `late`"), "{out}");
+    let entries = appliance.get("/api/v1/journal?kind=config").await;
+    let actor = entries["items"][0]["actor"].as_str().unwrap_or_default().to_owned();
+    assert!(actor.starts_with("uid:"), "{entries}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_lines_end_in_a_summary_of_those_that_failed() {
+    let appliance = Appliance::start();
+    let lines = "# what is there already\nadd server app1 127.0.0.1\nadd lb vserver v1 HTTP\nset lb vserver v1 -so 5\n";
+    let (out, code) = bascule(&appliance, &["shell"], lines).await;
+    assert_eq!(code, 1);
+    assert!(out.starts_with("ERROR: Server already exists [name, app1]\nWarning: vserver.v1: has no "), "{out}");
+    assert!(out.contains("\n Done\nERROR: Ambiguous argument name [so]: "), "{out}");
+    let summary = "2 of 3 commands failed:\n\tline 2: add server app1 127.0.0.1\n\t\tERROR: Server already exists";
+    assert!(out.contains(summary) && out.contains("\tline 4: set lb vserver v1 -so 5\n"), "{out}");
+    let folder = tempfile::tempdir().unwrap();
+    let (file, answers) = (folder.path().join("ns.conf"), folder.path().join("answers"));
+    std::fs::write(&file, "add lb vserver v2 HTTP\nadd lb vserver v2 HTTP\nshow ns feature\n").unwrap();
+    let command = format!("batch -fileName {} -outfile {}", file.display(), answers.display());
+    let (out, code) = bascule(&appliance, &["shell", "-c", &command], "").await;
+    assert_eq!(code, 1);
+    assert!(out.starts_with("1 of 3 commands failed:\n\tline 2: add lb vserver v2 HTTP\n"), "{out}");
+    let answers = std::fs::read_to_string(&answers).unwrap();
+    assert!(
+        answers.starts_with("exec: add lb vserver v2 HTTP\nWarning: ")
+            && answers.contains(" Done\nexec: add lb vserver v2 HTTP\nERROR: "),
+        "{answers}"
+    );
+    assert!(answers.contains(" 1)\tLoad Balancing                    LB           ON\n"), "{answers}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_running_configuration_is_told_in_netscalers_words_and_as_toml() {
+    let appliance = Appliance::start();
+    let (out, code) = bascule(&appliance, &["shell", "-c", "show ns runningConfig"], "").await;
+    assert_eq!(code, 0, "{out}");
+    for line in [
+        "add server app1 127.0.0.1\n",
+        "add service web1 app1 HTTP 8001 -healthMonitor NO\n",
+        "bind serviceGroup spare app1 8003 -weight 2\n",
+        "bind lb vserver web web1 -weight 3\n",
+        "# [service_group.spare.member.spare1] is called app1:8003 there\n",
+        "# [scenario.dr]\n",
+        "# [switch.drill]\n",
+    ] {
+        assert!(out.contains(line), "{line:?}\n{out}");
+    }
+    let (out, _) = bascule(&appliance, &["shell", "-c", "show ns runningConfig -toml"], "").await;
+    assert!(out.contains("[scenario.dr]\n") && !out.contains("add server"), "{out}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn lines_over_http_are_changes_of_their_own_or_one() {
+    let appliance = Appliance::start();
+    let lines =
+        json!({"lines": ["add lb vserver a HTTP", "add lb vserver a HTTP", "add lb vserver b HTTP -state DISABLED"]});
+    let (status, answer) = appliance.post("/api/v1/ns/commands", lines).await;
+    assert_eq!((status, &answer["failed"]), (200, &json!(1)), "{answer}");
+    assert_eq!(
+        answer["results"][0],
+        json!({"line": "add lb vserver a HTTP", "ok": true, "code": null, "message": null})
+    );
+    assert_eq!(answer["results"][1]["code"], 273);
+    assert_eq!(answer["results"][1]["message"], "Resource already exists [name, a]");
+    assert_eq!(answer["config"]["unsaved"], true);
+    assert_eq!(appliance.get("/api/v1/vservers/b").await["state"], "OFS", "a state that is said is an act behind it");
+
+    let lines = json!({"lines": ["add lb vserver c HTTP", "bind lb vserver c nobody"], "atomic": true});
+    let (_, answer) = appliance.post("/api/v1/ns/commands", lines).await;
+    let codes: Vec<_> = answer["results"].as_array().unwrap().iter().map(|result| result["code"].clone()).collect();
+    assert_eq!(codes, [json!(257), json!(462)], "{answer}");
+    assert_eq!(appliance.get("/api/v1/vservers").await["items"].as_array().unwrap().len(), 3);
+
+    let lines = json!({"lines": ["rm lb vserver a"], "dry_run": true});
+    let (_, answer) = appliance.post("/api/v1/ns/commands", lines).await;
+    assert_eq!(answer["failed"], 0, "{answer}");
+    assert!(answer["changes"][0].as_str().is_some_and(|change| change.contains('a')), "{answer}");
+    appliance.get("/api/v1/vservers/a").await;
+
+    let (_, answer) = appliance.post("/api/v1/ns/commands", json!({"lines": ["show service", "# a comment"]})).await;
+    assert_eq!((&answer["results"][0]["code"], &answer["results"][1]["ok"]), (&json!(1088), &json!(true)), "{answer}");
+    let (status, _) = appliance.post("/api/v1/ns/commands", json!({"lines": []})).await;
+    assert_eq!(status, 400);
+    let wrong = json!({"lines": ["add lb vserver x HTTP 127.0.0.1 80 -redirectURL nowhere"]});
+    let (_, answer) = appliance.post("/api/v1/ns/commands", wrong).await;
+    assert_eq!(answer["results"][0]["code"], 278, "what only the whole shows is told with its sentence: {answer}");
+}
