@@ -112,7 +112,7 @@ pub(super) fn run(args: &TopArgs) -> ExitCode {
         if !screen {
             return ExitCode::SUCCESS;
         }
-        std::thread::sleep(args.every);
+        runtime.block_on(async { tokio::time::sleep(args.every).await });
     }
 }
 
