@@ -40,6 +40,9 @@ pub fn lines(document: &Document, version: &str) -> String {
         for name in in_order(document, resource) {
             object(document, resource, &name, &mut out);
         }
+        if resource.nitro == "server" {
+            hosts(document, &mut out);
+        }
     }
     for resource in resources(&BINDINGS) {
         for row in document.objects(resource) {
@@ -65,6 +68,20 @@ fn features(document: &Document, out: &mut String) {
         }
         if !list.is_empty() {
             let _ = writeln!(out, "{words} {}", list.join(" "));
+        }
+    }
+}
+
+/// Host names that services and members say themselves: NetScaler has a server object for each.
+fn hosts(document: &Document, out: &mut String) {
+    let mut done = HashSet::new();
+    let resources =
+        ["service", "servicegroup_servicegroupmember_binding"].iter().filter_map(|name| Resource::find(name));
+    for row in resources.flat_map(|resource| document.objects(resource)) {
+        let Some(host) = row.get("servername").and_then(Value::as_str) else { continue };
+        let is_known = host.parse::<std::net::IpAddr>().is_ok() || document.table("server", host).is_some();
+        if !is_known && done.insert(host.to_owned()) {
+            let _ = writeln!(out, "add server {0} {0}", quoted(host));
         }
     }
 }
@@ -105,7 +122,7 @@ fn object(document: &Document, resource: &'static Resource, name: &str, out: &mu
         // A service is on the server that it names, else on an address.
         let candidates: Vec<&str> = place.split('|').collect();
         let first = if candidates == ["ip", "servername"] { "servername" } else { candidates[0] };
-        let found = std::iter::once(first).chain(candidates.iter().copied()).find_map(|nitro| by_name(nitro));
+        let found = std::iter::once(first).chain(candidates.iter().copied()).find_map(&by_name);
         let Some(said) = found else { break };
         let _ = write!(out, " {}", quoted(&said.text));
         written.extend(candidates);

@@ -9,7 +9,7 @@ use super::shell::bascule;
 async fn a_vserver_is_built_shown_drained_and_removed_line_by_line() {
     let appliance = Appliance::start();
     let lines = "add server app9 127.0.0.9\n\
-                 add service late app9 HTTP 8009 -maxClient 500\n\
+                 add service late app9 HTTP 8009 -maxClient 500 -healthMonitor NO\n\
                  add lb vserver new HTTP -persistenceType COOKIEINSERT -timeout 10\n\
                  bind lb vserver new late -weight 3\n\
                  disable service late 30\n\

@@ -27,7 +27,9 @@ pub(super) fn is_configuration(tokens: &[Token]) -> bool {
     }
     let word = |at: usize| rest.get(at).filter(|token| !token.quoted).map_or("", |token| &token.text[..]);
     let is = |whole: &str| first.text.len() >= 2 && starts_with(whole, &first.text);
-    if VERBS.iter().any(|verb| is(verb)) {
+    // `re` could be `return` or `replay` as well.
+    let is_short = first.text.len() == 2 && starts_with("rename", &first.text);
+    if VERBS.iter().any(|verb| is(verb)) && !is_short {
         return true;
     }
     if is("enable") || is("disable") {
@@ -257,6 +259,7 @@ mod tests {
             "set lb vserver v -split a=1,b=99",
             "enable lb vserver v",
             "clear lb persistentSessions",
+            "re scenario dr",
         ] {
             assert!(!is_configuration(&tokens(line).unwrap()), "{line}");
         }

@@ -65,6 +65,19 @@ fn a_configuration_is_told_line_by_line_and_what_is_left_is_named() {
 }
 
 #[test]
+fn a_host_name_becomes_a_server_once_and_reads_back() {
+    let document = Document::from_json(json!({
+        "service": {"a": {"type": "HTTP", "address": "app.example.test:80"}},
+        "service_group": {"g": {"type": "HTTP", "member": {"m": {"address": "app.example.test:81"}}}},
+    }))
+    .unwrap();
+    let text = lines(&document, "0.0");
+    assert_eq!(text.matches("add server app.example.test app.example.test\n").count(), 1, "{text}");
+    let back = imported(&text).to_json();
+    assert_eq!(back["service"]["a"], json!({"type": "HTTP", "server": "app.example.test", "port": 80}));
+}
+
+#[test]
 fn an_odd_value_is_quoted_so_that_it_reads_back() {
     for text in ["", "a b", "-x", "#", "q/x/", "a\\b\"c'", "svc[1-3]", "(x", "\r\n\t", "plain", "q", "quick", "ü"] {
         let tokens = line::tokens(&format!("add {}", quoted(text))).unwrap();
