@@ -165,11 +165,10 @@ impl App {
 }
 
 /// Lets `f` change what runs and makes a text of it, most of which is as it was.
-fn draft<T, E>(
-    running: &Running,
-    always: bool,
-    f: &(dyn Fn(&mut Map<String, Value>) -> Result<T, E> + Send + Sync),
-) -> Result<Drafted<T>, Unedited<E>> {
+fn draft<T, E, F>(running: &Running, always: bool, f: &F) -> Result<Drafted<T>, Unedited<E>>
+where
+    F: Fn(&mut Map<String, Value>) -> Result<T, E>,
+{
     let broken = |error: String| Unedited::Busy(failed(&error));
     let (text, _) = edit::running(&running.sources, &running.model);
     let mut root = root_of(&text).map_err(broken)?;
@@ -306,7 +305,7 @@ mod tests {
     #[test]
     fn an_edit_touches_what_it_changes_and_keeps_every_comment() {
         let text = "# ours\n[service.a] # first\nport = 80\n\n[service.b]\nport = 81 # why\n";
-        let drafted = draft::<(), ()>(&running(text), false, &|root| {
+        let drafted = draft::<(), (), _>(&running(text), false, &|root| {
             root["service"]["a"]["port"] = 90.into();
             Ok(())
         });
@@ -315,17 +314,17 @@ mod tests {
 
     #[test]
     fn an_edit_that_changes_nothing_applies_nothing() {
-        let drafted = draft::<u8, ()>(&running("[service.a]\nport = 80\n"), false, &|_| Ok(7)).unwrap();
+        let drafted = draft::<u8, (), _>(&running("[service.a]\nport = 80\n"), false, &|_| Ok(7)).unwrap();
         assert_eq!((drafted.text, drafted.told), (None, 7));
-        let drafted = draft::<u8, ()>(&running("a = 1\n"), true, &|_| Ok(7)).unwrap();
+        let drafted = draft::<u8, (), _>(&running("a = 1\n"), true, &|_| Ok(7)).unwrap();
         assert_eq!(drafted.text.as_deref(), Some("a = 1\n"), "files that it names may say something else by now");
     }
 
     #[test]
     fn what_the_editor_declines_and_what_no_toml_can_hold_changes_nothing() {
-        let declined = draft::<(), u8>(&running("a = 1\n"), false, &|_| Err(4));
+        let declined = draft::<(), u8, _>(&running("a = 1\n"), false, &|_| Err(4));
         assert!(matches!(declined, Err(Unedited::Declined(4))));
-        let null = draft::<(), ()>(&running("a = 1\n"), false, &|root| {
+        let null = draft::<(), (), _>(&running("a = 1\n"), false, &|root| {
             root.insert("b".into(), Value::Null);
             Ok(())
         });

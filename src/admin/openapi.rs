@@ -196,12 +196,16 @@ fn responses(route: &Route, components: &mut Map<String, Value>) -> Value {
             json!({ "application/json": { "schema": tables::reference(schema, Form::Whole, components) } })
         }
         Answer::Objects(schema) => {
-            let items = json!({ "type": "array", "items": tables::reference(schema, Form::New, components) });
-            json!({ "application/json": { "schema": rest::pages::described(items) } })
+            let item = tables::reference(schema, Form::New, components);
+            json!({ "application/json": { "schema": rest::pages::described(item) } })
         }
         Answer::ObjectChanged { schema, .. } => json!({ "application/json": { "schema": {
             "allOf": [tables::reference(schema, Form::Whole, components), object_changed_schema()],
         } } }),
+        Answer::Config => json!({
+            "application/toml": { "schema": { "type": "string" } },
+            "application/json": { "schema": { "type": "object" } },
+        }),
         Answer::Text(media_type) => json!({ media_type: { "schema": { "type": "string" } } }),
     };
     let mut responses = json!({ "200": { "description": "Done.", "content": content }, "default": problem });

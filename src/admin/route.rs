@@ -65,6 +65,8 @@ pub(crate) enum Answer {
         schema: Option<&'static Keys>,
         created: bool,
     },
+    /// The configuration, TOML or JSON.
+    Config,
     /// Text of this media type.
     Text(&'static str),
     /// In the contract and not in this build: 501.
@@ -257,6 +259,10 @@ impl Route {
 
     pub fn answers_created(self, schema: Option<&'static Keys>) -> Route {
         Route { answer: Answer::ObjectChanged { schema, created: true }, ..self }
+    }
+
+    pub fn answers_config(self) -> Route {
+        Route { answer: Answer::Config, ..self }
     }
 
     pub fn answers_text(self, media_type: &'static str) -> Route {

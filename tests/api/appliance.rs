@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use bascule::config::{Files, Loaded, Source, load};
+use bascule::config::{Loaded, Source, load};
 use bascule::control::clock::Clock;
 use bascule::control::reactor::{Begin, Reactor};
 use bascule::control::store::{Found, Memory};
@@ -33,18 +33,6 @@ pub struct Answered {
     pub status: u16,
     pub headers: reqwest::header::HeaderMap,
     pub body: Value,
-}
-
-struct NoFiles;
-
-impl Files for NoFiles {
-    fn glob(&self, _: &str) -> Result<Vec<String>, String> {
-        Ok(Vec::new())
-    }
-
-    fn read(&self, path: &str) -> Result<String, String> {
-        Err(format!("{path}: no such file"))
-    }
 }
 
 /// The tables are in the order of the names.
@@ -120,23 +108,28 @@ impl Appliance {
     }
 
     pub fn with(model: Model) -> Appliance {
-        Appliance::loaded(Loaded {
-            model: Arc::new(model),
-            warnings: Vec::new(),
-            sources: Vec::new(),
-            hash: "h".into(),
-        })
+        let loaded = Loaded { model: Arc::new(model), warnings: Vec::new(), sources: Vec::new(), hash: "h".into() };
+        Appliance::loaded(loaded, tempfile::tempdir().unwrap())
     }
 
     /// With a configuration that must load.
     pub fn of(text: &str) -> Appliance {
-        let root = Source { path: "test.toml".into(), text: text.into() };
-        Appliance::loaded(load(root, &[], &NoFiles).unwrap_or_else(|problems| panic!("{problems:#?}")))
+        Appliance::beside(text, &[])
     }
 
-    fn loaded(loaded: Loaded) -> Appliance {
-        bascule::app::install_crypto();
+    /// With a configuration and the files that it names.
+    pub fn beside(text: &str, files: &[(&str, &str)]) -> Appliance {
         let state = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            std::fs::write(state.path().join(name), text).unwrap();
+        }
+        let root = Source { path: "test.toml".into(), text: text.into() };
+        let disk = DiskFiles::beside(&state.path().join("test.toml"));
+        Appliance::loaded(load(root, &[], &disk).unwrap_or_else(|problems| panic!("{problems:#?}")), state)
+    }
+
+    fn loaded(loaded: Loaded, state: tempfile::TempDir) -> Appliance {
+        bascule::app::install_crypto();
         let reactor = Reactor::start(Begin {
             loaded,
             store: Box::new(Memory::new()),

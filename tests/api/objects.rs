@@ -339,3 +339,20 @@ async fn a_change_is_in_the_journal_with_who_made_it() {
     let last = journal["items"].as_array().unwrap().last().unwrap().clone();
     assert_eq!((&last["actor"], &last["body"]["origin"]), (&json!("admin:local"), &json!("apply")), "{last}");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn objects_of_included_files_and_zone_files_are_changed_like_any_other() {
+    let zone = "@ SOA ns1 h 1 1h 1h 1d 30s\n@ NS ns1\nns1 A 127.0.0.1\n";
+    let service = "[service.web1]\naddress = \"127.0.0.1:1\"\n";
+    let root = "include = [\"web.toml\"]\n[defaults.service]\nhealth_monitor = false\ntype = \"HTTP\"\n\
+                [zone.\"example.test\"]\nfile = \"example.zone\"\n";
+    let appliance = Appliance::beside(root, &[("web.toml", service), ("example.zone", zone)]);
+    let (status, web1) = appliance.call(Method::PATCH, "/api/v1/services/web1", Some(json!({"max_client": 3}))).await;
+    assert_eq!((status, &web1["max_client"]), (200, &json!(3)), "{web1}");
+    assert_eq!(web1["changes"], json!(["service web1: changed (max_client: 0 → 3)"]));
+    let rrset = json!({"name": "www A", "records": [{"data": "192.0.2.1"}]});
+    let (status, added) = appliance.post("/api/v1/zones/example.test/rrsets", rrset).await;
+    assert_eq!(status, 201, "{added}");
+    let records = appliance.get("/api/v1/zones/example.test").await["static_records"].as_u64();
+    assert!(records.is_some_and(|count| count >= 2), "the records of the file are there: {records:?}");
+}

@@ -39,9 +39,7 @@ dto! {
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![
-        Route::get("/api/v1/config", "The running configuration, as TOML or JSON", get)
-            .query(GET)
-            .answers_text("application/toml"),
+        Route::get("/api/v1/config", "The running configuration, as TOML or JSON", get).query(GET).answers_config(),
         Route::put("/api/v1/config", Access::Configure, "Replace the running configuration, all or nothing", put)
             .query(PUT)
             .reads(Reads::Config)

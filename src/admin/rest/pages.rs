@@ -175,12 +175,14 @@ pub(super) fn answer(params: &Params, path: &str, items: Vec<Value>) -> Result<R
 
 impl<T: Schema> Schema for Paged<T> {
     fn schema(components: &mut Map<String, Value>) -> Value {
-        described(<Vec<T>>::schema(components))
+        described(T::schema(components))
     }
 }
 
-/// The schema of a page of items.
-pub(crate) fn described(items: Value) -> Value {
+/// The schema of a page of items, which `fields` may have cut down to some of their members.
+pub(crate) fn described(item: Value) -> Value {
+    let part = json!({ "type": "object", "description": "With `fields`: some members." });
+    let items = json!({ "type": "array", "items": { "anyOf": [item, part] } });
     json!({
         "type": "object",
         "required": ["items", "total"],
