@@ -227,7 +227,8 @@ fn spawn(shared: &Arc<Shared>, plan: &mut Plan<AbortHandle>, start: Start) {
     }
 }
 
-/// Takes the sample and sends what it found. A probe that panics is a failed sample, and ends nothing but itself.
+/// Takes the sample and sends what it found. A probe that panics is a fault of this box and not of the peer: the sample
+/// is void, whatever the type of the check, and ends nothing but itself.
 async fn take(shared: Arc<Shared>, attempt: Attempt) {
     // Here, and not where it was started: with many due at once, the last of them waits for the first.
     let late_by = shared.begins(&attempt);
@@ -239,7 +240,7 @@ async fn take(shared: Arc<Shared>, attempt: Attempt) {
         Ok(verdict) => unless_late(&shared, &check, verdict),
         Err(_) => {
             tracing::error!(check = %check.name, "a probe panicked; please report this");
-            Verdict::new(Outcome::Fail, Duration::ZERO, "internal error: the probe panicked")
+            Verdict::new(Outcome::Void, Duration::ZERO, "internal error: the probe panicked; please report this")
         }
     };
     deliver(&shared, serial, Sampled { check, verdict, late_by }).await;

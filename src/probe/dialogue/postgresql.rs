@@ -65,7 +65,20 @@ pub(super) async fn probe(
     let Some(row) = row.filter(|row| !row.is_empty()) else {
         return Err(Miss::Fail("the query gave no row".to_owned()));
     };
-    judge(row.get(0).map(str::as_bytes), query.expect.as_deref()).map(|said| Answer::pass(format!("{address} {said}")))
+    judge_first(row.try_get(0), query.expect.as_deref()).map(|said| Answer::pass(format!("{address} {said}")))
+}
+
+/// Judges the first value. A server whose encoding is SQL_ASCII sends bytes that are no text, whatever the client asked
+/// for; the library shows none of them. They are an answer, but nothing that is expected: that is text.
+fn judge_first<E>(value: Result<Option<&str>, E>, expect: Option<&str>) -> Result<String, Miss> {
+    match (value, expect) {
+        (Ok(value), expect) => judge(value.map(str::as_bytes), expect),
+        (Err(_), None) => Ok("answered the query with bytes that are not UTF-8".to_owned()),
+        (Err(_), Some(expect)) => Err(Miss::Fail(format!(
+            "the query gave bytes that are not UTF-8, expected {}; convert the value in the query",
+            quoted(expect.as_bytes())
+        ))),
+    }
 }
 
 /// A connection, over TLS where the peer is asked over TLS. `asks`: whether TLS is asked about in any case.
@@ -135,5 +148,20 @@ impl AsyncWrite for Bounded {
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.get_mut().connection).poll_shutdown(cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_that_are_no_text_are_an_answer_but_never_the_expected_one() {
+        assert!(judge_first(Err(()), None).is_ok_and(|said| said.contains("not UTF-8")));
+        for expect in ["", "M\u{fc}n", "!= 'x'", "<= 60"] {
+            assert!(matches!(judge_first(Err(()), Some(expect)), Err(Miss::Fail(why)) if why.contains("not UTF-8")));
+        }
+        assert!(judge_first(Ok::<_, ()>(Some("42")), Some("<= 60")).is_ok());
+        assert!(judge_first(Ok::<_, ()>(None), Some("ok")).is_err(), "NULL");
     }
 }

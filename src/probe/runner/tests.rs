@@ -21,7 +21,7 @@ fn next(receiver: &mut mpsc::Receiver<Sampled>) -> Sampled {
 }
 
 #[test]
-fn a_panicking_probe_is_a_failed_sample_and_ends_nothing_else() {
+fn a_panicking_probe_is_a_void_sample_and_ends_nothing_else() {
     let (runner, mut receiver) = start(4, |errand| {
         Box::pin(async move {
             assert!(&*errand.check.name != "broken", "a bug in a probe");
@@ -30,7 +30,7 @@ fn a_panicking_probe_is_a_failed_sample_and_ends_nothing_else() {
     });
     runner.schedule(now("broken", 1));
     let sampled = next(&mut receiver);
-    assert_eq!((sampled.verdict.outcome, &*sampled.check.name), (Outcome::Fail, "broken"));
+    assert_eq!((sampled.verdict.outcome, &*sampled.check.name), (Outcome::Void, "broken"));
     assert!(sampled.verdict.detail.contains("internal"));
     runner.schedule(now("sound", 1));
     assert_eq!(next(&mut receiver).verdict.outcome, Outcome::Pass);
