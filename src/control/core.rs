@@ -226,7 +226,7 @@ impl Core {
             acts: acts::Acts::new(&found.intents),
             door: "".into(),
             reads: Vec::new(),
-            outbox: Outbox::restore(now, found.deliveries.clone()),
+            outbox: Outbox::restore(now, found.deliveries.clone(), &loaded.model),
             config_tree: None,
             queries: QueryBook::default(),
             guards: guard::Guards::default(),

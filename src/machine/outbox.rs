@@ -18,8 +18,12 @@
 //! - **Circuit breaker**, one per endpoint: five attempts in a row that nobody answered, or with 429 or 5xx, open it for
 //!   10 s; then one attempt goes out, and closes it or opens it for twice as long, up to 5 minutes. Waiting for it is no
 //!   attempt; age goes on counting.
+//! - **Bounds**: so many of commits wait, and so many of alerts beside them; where one more comes, the oldest for the
+//!   endpoint to which most of its kind wait is given up. A receiver that hangs so never costs another one a message.
 
 mod breaker;
+mod places;
+mod turns;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -31,11 +35,14 @@ use crate::model::id::Name;
 use crate::model::scenario::Retry;
 use crate::model::time::{Now, Tick, Wall};
 use breaker::Breaker;
+use places::Places;
 
-/// Deliveries that may be pending; beyond it the oldest is given up, one of an alert before one of a commit.
+/// Deliveries of commits that may be pending; beyond it the oldest for the endpoint to which most wait is given up.
 pub const PENDING_MOST: usize = 4_096;
+/// As [`PENDING_MOST`], of alerts: these places are theirs alone, and all that they have.
+pub const ALERTS_PENDING_MOST: usize = 1_024;
 /// Bytes of payloads of pending and dead deliveries; beyond it the oldest dead one is forgotten, then the oldest pending
-/// one is given up.
+/// one is given up, for the endpoint that has most of them.
 pub const PAYLOADS_MOST: usize = 64 << 20;
 /// Dead ones kept, and delivered ones kept.
 pub const SETTLED_MOST: usize = 1_024;
@@ -44,6 +51,9 @@ pub const AT_ONCE: usize = 64;
 pub const AT_ONCE_TO_ONE: usize = 8;
 /// The longest wait that a receiver may ask for.
 const RETRY_AFTER_MOST: Duration = Duration::from_secs(86_400);
+const TOO_MANY: &str = "too many deliveries wait for its receiver";
+/// Ages are looked at no more often, and no more seldom.
+const AGES_PAUSES: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(3_600)];
 
 /// What happened to a delivery, for the journal and the log.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,7 +79,11 @@ pub struct Outbox {
     next_id: u64,
     /// Nothing can go before; `None`: look.
     quiet_until: Option<Tick>,
-    payload_bytes: usize,
+    /// The same for one endpoint; absent: look.
+    quiet: BTreeMap<Name, Tick>,
+    /// Nothing is too old before.
+    ages_at: Tick,
+    places: Places,
 }
 
 #[derive(Clone, Debug)]
@@ -85,7 +99,7 @@ pub type Row = (u64, Option<Delivery>);
 impl Outbox {
     /// What a former process left. Pauses are kept, but never longer than the trigger's longest: the wall clock may have
     /// been set meanwhile.
-    pub fn restore(now: Now, deliveries: Vec<Delivery>) -> Outbox {
+    pub fn restore(now: Now, deliveries: Vec<Delivery>, model: &Model) -> Outbox {
         let mut outbox = Outbox { next_id: 1, ..Outbox::default() };
         for delivery in deliveries {
             outbox.next_id = outbox.next_id.max(delivery.id + 1);
@@ -93,9 +107,9 @@ impl Outbox {
                 let pause = next.since(now.wall).min(RETRY_AFTER_MOST);
                 outbox.due.insert(delivery.id, now.tick + pause);
             }
-            outbox.payload_bytes += delivery.payload.len();
-            Arc::make_mut(&mut outbox.book).deliveries.insert(delivery.id, delivery);
+            outbox.book_mut().deliveries.insert(delivery.id, delivery);
         }
+        outbox.reconfigured(model);
         outbox
     }
 
@@ -116,14 +130,10 @@ impl Outbox {
             self.orders.insert(id, order);
         }
         self.due.insert(id, now.tick);
-        self.changed.insert(id);
-        self.quiet_until = None;
-        self.payload_bytes += delivery.payload.len();
-        let book = self.book_mut();
         if !delivery.test {
-            book.counts.entry(Name::clone(&delivery.trigger)).or_default().fired += 1;
+            self.book_mut().counts.entry(Name::clone(&delivery.trigger)).or_default().fired += 1;
         }
-        book.deliveries.insert(id, delivery);
+        self.put(now, delivery);
         self.keep_bounds(now);
     }
 
@@ -139,14 +149,16 @@ impl Outbox {
             let before = self.orders.len();
             self.orders.retain(|_, order| *order > through);
             if self.orders.len() != before {
-                self.quiet_until = None;
+                self.look_everywhere();
             }
         }
     }
 
     /// The triggers may be others: look again.
-    pub fn reconfigured(&mut self) {
-        self.quiet_until = None;
+    pub fn reconfigured(&mut self, model: &Model) {
+        self.places.learn(model, self.book.deliveries.values());
+        self.ages_at = Tick::ZERO;
+        self.look_everywhere();
     }
 
     /// When there may be something to send.
@@ -154,73 +166,11 @@ impl Outbox {
         (!self.due.is_empty()).then_some(self.quiet_until).flatten()
     }
 
-    /// What must go out now; each is to be answered by [`finished`](Outbox::finished).
-    pub fn take_due(&mut self, now: Now, model: &Model) -> Vec<Delivery> {
-        if self.due.is_empty() || self.quiet_until.is_some_and(|until| now.tick < until) {
-            return Vec::new();
-        }
-        let mut sent = Vec::new();
-        let mut quiet = now.tick + Duration::from_secs(3_600);
-        // The oldest of each queue; the others stand behind it. Ids are in the order of commits.
-        let mut heads = BTreeSet::new();
-        // However many alerts wait, what a commit promised goes first.
-        let is_of_alert = |id: &u64| self.book.deliveries[id].alert.is_some();
-        let (alerts, commits): (Vec<u64>, Vec<u64>) = self.due.keys().copied().partition(is_of_alert);
-        for id in commits.into_iter().chain(alerts) {
-            let delivery = &self.book.deliveries[&id];
-            let of_alert = delivery.alert.as_ref().map(|_| delivery.seq);
-            let queue = (Name::clone(&delivery.scenario), of_alert, Name::clone(&delivery.trigger));
-            if !heads.insert(queue) || self.flying.contains_key(&id) {
-                continue;
-            }
-            let Some(trigger) = model.trigger_id(&delivery.trigger).map(|id| &model.triggers[id.index()]) else {
-                self.give_up(now, id, "the configuration no longer has the trigger".into());
-                quiet = now.tick;
-                continue;
-            };
-            let age_left = delivery.retry(trigger).max_age.saturating_sub(now.wall.since(delivery.since));
-            if age_left.is_zero() {
-                let last = delivery.last_error.as_deref().unwrap_or("it was never tried");
-                let why = format!("older than its max_age; {last}").into();
-                self.give_up(now, id, why);
-                // The next one of its queue has its turn.
-                quiet = now.tick;
-                continue;
-            }
-            quiet = quiet.min(now.tick + age_left);
-            if self.orders.contains_key(&id) {
-                continue;
-            }
-            let endpoint = trigger.endpoint();
-            let breaker = self.breakers.get(&endpoint);
-            let at = self.due[&id].max(breaker.map_or(Tick::ZERO, |b| b.not_before()));
-            if at > now.tick {
-                quiet = quiet.min(at);
-                continue;
-            }
-            // Whoever is in the air wakes us when it lands.
-            let beside = self.flying.values().filter(|flight| flight.endpoint == endpoint).count();
-            let most = breaker.map_or(AT_ONCE_TO_ONE, |b| b.at_once(AT_ONCE_TO_ONE));
-            if self.flying.len() >= AT_ONCE || beside >= most {
-                continue;
-            }
-            if let Some(breaker) = self.breakers.get_mut(&endpoint) {
-                breaker.sent();
-            }
-            self.flying.insert(id, Flight { endpoint });
-            sent.push(self.book.deliveries[&id].clone());
-        }
-        self.quiet_until = Some(quiet);
-        if !sent.is_empty() {
-            self.show_breakers(now);
-        }
-        sent
-    }
-
     /// An attempt has ended.
     pub fn finished(&mut self, now: Now, id: u64, result: Result<(), Failure>, model: &Model) {
         let Some(flight) = self.flying.remove(&id) else { return };
         self.quiet_until = None;
+        self.quiet.remove(&flight.endpoint);
         let failed_endpoint = result.as_ref().is_err_and(|failure| failure.endpoint);
         if failed_endpoint {
             self.breakers.entry(Name::clone(&flight.endpoint)).or_default().failed(now.tick);
@@ -241,7 +191,7 @@ impl Outbox {
                 match retry.filter(|retry| attempts < retry.attempts) {
                     Some(retry) => self.try_again(now, delivery, retry, failure.retry_after),
                     None => {
-                        self.put(delivery);
+                        self.put(now, delivery);
                         self.give_up(now, id, failure.why);
                     }
                 }
@@ -257,8 +207,8 @@ impl Outbox {
         let status = DeliveryStatus::Pending { next: now.wall };
         let again = Delivery { attempts: 0, since: now.wall, changed: now.wall, status, ..dead.clone() };
         self.due.insert(id, now.tick);
-        self.quiet_until = None;
-        self.put(again);
+        self.put(now, again);
+        self.keep_bounds(now);
         true
     }
 
@@ -285,12 +235,11 @@ impl Outbox {
     fn delivered(&mut self, now: Now, delivery: Delivery) {
         let id = delivery.id;
         self.due.remove(&id);
-        self.payload_bytes -= delivery.payload.len();
         let done =
             Delivery { status: DeliveryStatus::Delivered, changed: now.wall, payload: Arc::from(""), ..delivery };
         self.book_mut().counts.entry(Name::clone(&done.trigger)).or_default().delivered += 1;
         self.told.push(Told { delivery: done.clone(), retried: false });
-        self.put(done);
+        self.put(now, done);
         self.keep_bounds(now);
     }
 
@@ -299,23 +248,37 @@ impl Outbox {
         self.due.insert(delivery.id, now.tick + pause);
         let delivery = Delivery { status: DeliveryStatus::Pending { next: now.wall + pause }, ..delivery };
         self.told.push(Told { delivery: delivery.clone(), retried: true });
-        self.put(delivery);
+        self.put(now, delivery);
     }
 
     fn give_up(&mut self, now: Now, id: u64, why: Name) {
         self.due.remove(&id);
-        self.quiet_until = None;
         let Some(delivery) = self.book.deliveries.get(&id).cloned() else { return };
         let dead = Delivery { status: DeliveryStatus::Dead, last_error: Some(why), changed: now.wall, ..delivery };
         self.book_mut().counts.entry(Name::clone(&dead.trigger)).or_default().dead += 1;
         self.told.push(Told { delivery: dead.clone(), retried: false });
-        self.put(dead);
+        self.put(now, dead);
         self.keep_bounds(now);
     }
 
-    fn put(&mut self, delivery: Delivery) {
+    fn put(&mut self, now: Now, delivery: Delivery) {
+        if let Some(age_left) = self.age_left(now, &delivery).filter(|_| delivery.is_pending()) {
+            self.ages_at = self.ages_at.min(now.tick + age_left);
+        }
+        // The next one of its queue may have its turn.
+        self.quiet.remove(&self.places.endpoint(&delivery.trigger));
+        self.quiet_until = None;
         self.changed.insert(delivery.id);
+        if let Some(before) = self.book.deliveries.get(&delivery.id) {
+            self.places.leave(before);
+        }
+        self.places.enter(&delivery);
         self.book_mut().deliveries.insert(delivery.id, delivery);
+    }
+
+    fn look_everywhere(&mut self) {
+        self.quiet.clear();
+        self.quiet_until = None;
     }
 
     fn book_mut(&mut self) -> &mut DeliveryBook {
@@ -323,37 +286,27 @@ impl Outbox {
     }
 
     fn keep_bounds(&mut self, now: Now) {
-        for settled in [DeliveryStatus::Delivered, DeliveryStatus::Dead] {
-            let of_status = self.book.deliveries.values().filter(|d| d.status == settled);
-            let excess = of_status.clone().count().saturating_sub(SETTLED_MOST);
-            let oldest: Vec<u64> = of_status.map(|d| d.id).take(excess).collect();
-            oldest.into_iter().for_each(|id| self.forget(id));
+        while let Some(id) = self.places.settled_over(SETTLED_MOST) {
+            self.forget(id);
         }
-        while self.payload_bytes > PAYLOADS_MOST {
-            let dead = self.book.deliveries.values().find(|d| d.status == DeliveryStatus::Dead).map(|d| d.id);
-            match dead {
+        while self.places.bytes() > PAYLOADS_MOST {
+            match self.places.oldest_dead() {
                 Some(id) => self.forget(id),
-                None if !self.give_up_oldest(now) => return,
-                None => {}
+                None => {
+                    let Some(id) = self.places.heaviest(|id| !self.flying.contains_key(&id)) else { return };
+                    self.give_up(now, id, TOO_MANY.into());
+                }
             }
         }
-        if self.due.len() > PENDING_MOST {
-            self.give_up_oldest(now);
+        let is_free = |id| !self.flying.contains_key(&id);
+        if let Some(id) = self.places.waiting_over(PENDING_MOST, ALERTS_PENDING_MOST, is_free) {
+            self.give_up(now, id, TOO_MANY.into());
         }
-    }
-
-    fn give_up_oldest(&mut self, now: Now) -> bool {
-        let waiting = || self.due.keys().filter(|id| !self.flying.contains_key(id));
-        // A flood of alerts pushes out its own kind, and never what a commit promised.
-        let alert = waiting().find(|id| self.book.deliveries[id].alert.is_some());
-        let Some(&id) = alert.or_else(|| waiting().next()) else { return false };
-        self.give_up(now, id, "too many deliveries wait".into());
-        true
     }
 
     fn forget(&mut self, id: u64) {
         if let Some(gone) = self.book_mut().deliveries.remove(&id) {
-            self.payload_bytes -= gone.payload.len();
+            self.places.leave(&gone);
             self.orders.remove(&id);
             self.changed.insert(id);
         }

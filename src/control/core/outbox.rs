@@ -7,7 +7,7 @@ use super::{Core, Output};
 use crate::control::command::{Command, Done, Refusal};
 use crate::control::courier::Errand;
 use crate::control::payload::{self, ConfigTree};
-use crate::machine::outbox::{PENDING_MOST, SETTLED_MOST, Told};
+use crate::machine::outbox::{ALERTS_PENDING_MOST, PENDING_MOST, SETTLED_MOST, Told};
 use crate::model::event::{DeliveryRecord, Record, Transition};
 use crate::model::id::Name;
 use crate::model::time::Now;
@@ -34,7 +34,7 @@ impl Core {
     pub(super) fn look_at_outbox(&mut self, now: Now) {
         if self.stopping.is_none() {
             let model = Arc::clone(self.engine.model());
-            for delivery in self.outbox.take_due(now, &model) {
+            for delivery in self.outbox.take_due(now) {
                 let Some(trigger) = model.trigger_id(&delivery.trigger) else { continue };
                 let trigger = Arc::new(model.triggers[trigger.index()].clone());
                 self.outputs.push(Output::Errand(Errand::Deliver { delivery, trigger }));
@@ -65,7 +65,7 @@ impl Core {
     pub(super) fn note_deliveries(&mut self) {
         self.batch.deliveries.extend(self.outbox.take_rows());
         // While the disk is swamped only the last of each counts.
-        if self.batch.deliveries.len() > 2 * (PENDING_MOST + 2 * SETTLED_MOST) {
+        if self.batch.deliveries.len() > 2 * (PENDING_MOST + ALERTS_PENDING_MOST + 2 * SETTLED_MOST) {
             let mut last = std::collections::BTreeMap::new();
             last.extend(self.batch.deliveries.drain(..));
             self.batch.deliveries = last.into_iter().collect();

@@ -73,7 +73,7 @@ impl Core {
         self.config_tree = None;
         self.alert_look.reconfigured(&model);
         self.step(now, step(Arc::clone(&model)));
-        self.outbox.reconfigured();
+        self.outbox.reconfigured(&model);
         self.drop_guards();
         self.tell_traffic();
         self.tell_all_resolved(now);
