@@ -6,10 +6,7 @@
 pub mod chain;
 pub mod codec;
 pub mod history;
-mod redact;
 pub mod saved;
-
-pub(in crate::control) use redact::redact;
 
 use crate::model::id::Name;
 use crate::model::time::Wall;

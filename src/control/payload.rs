@@ -4,7 +4,8 @@ mod alert;
 
 use serde_json::{Map, Value, json};
 
-use super::journal::{codec, redact};
+use super::journal::codec;
+use crate::config::edit::for_journal;
 use crate::config::render::render;
 use crate::model::Model;
 use crate::model::condition::{Condition, Subject};
@@ -140,7 +141,7 @@ fn affected(model: &Model, scenario: ScenarioId) -> Value {
 
 impl ConfigTree {
     pub fn new(model: &Model, hash: &str) -> ConfigTree {
-        let mut tree: toml::Table = redact(&render(model)).parse().unwrap_or_default();
+        let mut tree: toml::Table = for_journal(&render(model)).parse().unwrap_or_default();
         tree.retain(|key, _| matches!(key, "scenario" | "check" | "datacenter_pair"));
         ConfigTree { tree, hash: hash.to_owned() }
     }

@@ -1,6 +1,13 @@
 //! What only those who may change a configuration see of it: hashes of passwords, which can be tried at leisure, and of tokens, and
 //! the values of header fields and bodies of requests and what scripts are given, where tokens stand, and users, passwords and queries of addresses.
+//!
+//! [`redact`] is for people, [`for_journal`] for the journal, whose texts still load so that they can be replayed.
 
+mod comments;
+
+use std::sync::LazyLock;
+
+use regex::Regex;
 use toml_edit::{Item, TableLike, Value as Toml};
 
 use crate::config::values::without_userinfo;
@@ -11,6 +18,33 @@ const KEYS: [&str; 6] = ["password_hash", "hash", "headers", "custom_headers", "
 /// Stands for a hidden value.
 const HIDDEN: &str = "(hidden)";
 
+/// Stands for a hash in the journal: loads like any and fits no password.
+const NO_PASSWORD: &str = "$argon2id$v=19$m=8,t=1,p=1$cmVkYWN0ZWQ$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+
+static HASH: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"\$argon2[A-Za-z0-9$+/=,._-]*").expect("a constant expression"));
+
+/// The hash of an API token.
+static TOKEN: LazyLock<Regex> = LazyLock::new(|| Regex::new("sha256:[0-9a-f]{64}").expect("a constant expression"));
+
+/// What stands before the `@` of an address with a scheme, and of a `dsn`.
+static USERINFO: LazyLock<Regex> = LazyLock::new(|| {
+    let [schemed, dsn] = [r#"://)[^\s"'/?#]*@"#, r#"\bdsn["']?\s*=\s*["'](?:[a-z+]+://)?)[^\n"']*@"#];
+    Regex::new(&format!("({dsn}|({schemed}")).expect("a constant expression")
+});
+
+/// An address with a query, and nothing else: no template of a pattern.
+static QUERY: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r#"^([A-Za-z][A-Za-z0-9+.-]*://[^\s?(\\^*|"'`]*)\?.*$"#).expect("a constant expression")
+});
+
+/// Who reads it.
+#[derive(Clone, Copy, PartialEq)]
+enum Reader {
+    Person,
+    Journal,
+}
+
 /// Whether the value at `path`, keys joined by dots, is hidden.
 pub(in crate::config) fn is_hidden(path: &str) -> bool {
     path.split('.').any(|key| KEYS.contains(&key))
@@ -19,34 +53,104 @@ pub(in crate::config) fn is_hidden(path: &str) -> bool {
 /// `text` without what is hidden; names of header fields stay.
 pub fn redact(text: &str) -> Result<String, String> {
     let mut document = super::parse(text)?;
-    hide(document.as_table_mut(), false);
+    hide(document.as_table_mut(), None, Reader::Person);
     Ok(document.to_string())
 }
 
-fn hide(table: &mut dyn TableLike, hidden: bool) {
+/// The text of a configuration as the journal may have it: without what is hidden, and without comments in which
+/// settings stand. It still loads, lines keep their numbers but behind a hidden text of several lines, and what is no
+/// TOML, such as a zone file, loses hashes and credentials alone.
+pub fn for_journal(text: &str) -> String {
+    let text = without_hashes(text);
+    match super::parse(&text) {
+        Ok(mut document) => {
+            hide(document.as_table_mut(), None, Reader::Journal);
+            comments::without_settings(&document.to_string())
+        }
+        Err(_) => text,
+    }
+}
+
+/// The value of a `--set` at `path`, keys joined by dots, as the journal may have it.
+pub fn value_for_journal(path: &str, value: &str) -> String {
+    let clean = without_hashes(value);
+    let hidden = path.split('.').find(|key| is_key(key));
+    let parsed = super::parse(&format!("value = {clean}")).ok();
+    let parsed = parsed.and_then(|document| document.get("value").and_then(Item::as_value).cloned());
+    // What is no value is a text without its quotation marks.
+    let is_bare = parsed.is_none();
+    let mut value = parsed.unwrap_or_else(|| Toml::from(clean));
+    hide_value(&mut value, hidden, Reader::Journal);
+    if let Some(at) = value.as_str().filter(|_| path.ends_with("dsn")).and_then(|dsn| dsn.rfind('@')) {
+        let dsn = value.as_str().unwrap_or_default();
+        let scheme = dsn.find("://").filter(|end| *end < at).map_or(0, |end| end + 3);
+        value = Toml::from(format!("{}{}", &dsn[..scheme], &dsn[at + 1..]));
+    }
+    match value.as_str() {
+        Some(text) if is_bare => text.to_owned(),
+        _ => value.to_string().trim().to_owned(),
+    }
+}
+
+/// Whether something in `text` is hidden from the journal, so that it means something else.
+pub fn is_redacted(text: &str) -> bool {
+    [HIDDEN, QUERY_HIDDEN, NO_PASSWORD, &no_token()].iter().any(|stands| text.contains(stands))
+}
+
+const QUERY_HIDDEN: &str = "?hidden";
+
+fn no_token() -> String {
+    format!("sha256:{}", "0".repeat(64))
+}
+
+fn without_hashes(text: &str) -> String {
+    let text = HASH.replace_all(text, regex::NoExpand(NO_PASSWORD));
+    let text = TOKEN.replace_all(&text, no_token());
+    USERINFO.replace_all(&text, "$1$2").into_owned()
+}
+
+fn is_key(key: &str) -> bool {
+    KEYS.contains(&key) || key == "body"
+}
+
+/// `hidden`: the key that hides all of it.
+fn hide(table: &mut dyn TableLike, hidden: Option<&str>, reader: Reader) {
     for (key, item) in table.iter_mut() {
-        let hidden = hidden || KEYS.contains(&key.get()) || key.get() == "body";
+        let key = key.get().to_owned();
+        let hidden = hidden.or_else(|| is_key(&key).then_some(&*key));
         match item {
             Item::None => {}
-            Item::Table(table) => hide(table, hidden),
-            Item::ArrayOfTables(tables) => tables.iter_mut().for_each(|table| hide(table, hidden)),
-            Item::Value(value) => hide_value(value, hidden),
+            Item::Table(table) => hide(table, hidden, reader),
+            Item::ArrayOfTables(tables) => tables.iter_mut().for_each(|table| hide(table, hidden, reader)),
+            Item::Value(value) => hide_value(value, hidden, reader),
         }
     }
 }
 
-fn hide_value(value: &mut Toml, hidden: bool) {
-    match value {
-        Toml::InlineTable(table) => hide(table, hidden),
-        Toml::Array(items) => items.iter_mut().for_each(|item| hide_value(item, hidden)),
-        _ if hidden => *value = HIDDEN.into(),
-        Toml::String(text) => {
-            if let Some(shown) = address_without_secrets(text.value()) {
-                *value = shown.into();
+fn hide_value(value: &mut Toml, hidden: Option<&str>, reader: Reader) {
+    let stands = match (value, hidden, reader) {
+        (Toml::InlineTable(table), ..) => return hide(table, hidden, reader),
+        (Toml::Array(items), ..) => return items.iter_mut().for_each(|item| hide_value(item, hidden, reader)),
+        // They were replaced by such as load.
+        (_, Some("password_hash" | "hash"), Reader::Journal) => return,
+        (value, Some("custom_headers"), Reader::Journal) => (value, format!("Hidden: {HIDDEN}")),
+        (value, Some(_), _) => (value, HIDDEN.to_owned()),
+        (value, None, Reader::Person) => match value.as_str().and_then(address_without_secrets) {
+            Some(shown) => (value, shown),
+            None => return,
+        },
+        (value, None, Reader::Journal) => match value.as_str().and_then(|text| QUERY.captures(text)) {
+            Some(found) => {
+                let shown = format!("{}{QUERY_HIDDEN}", &found[1]);
+                (value, shown)
             }
-        }
-        _ => {}
-    }
+            None => return,
+        },
+    };
+    let (value, stands) = stands;
+    let decor = value.decor().clone();
+    *value = stands.into();
+    *value.decor_mut() = decor;
 }
 
 /// An address without credentials and without its query, where keys stand; `None`: nothing of it is hidden.
@@ -69,33 +173,4 @@ fn carries_credentials(text: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn credentials_within_addresses_are_hidden() {
-        let text = "[trigger.t]\ndsn = \"postgresql://u:p@db/x\"\n[query.q]\ndsn = \"gtm/pw@db:1521/X\"\n\
-                    [zone.z]\nmail = \"ops@example.test\"\n\
-                    [trigger.h]\nuri = \"https://a.test/b?key=x\"\nbody = \"token x\"\n";
-        let table: toml::Table = redact(text).unwrap().parse().unwrap();
-        assert_eq!(table["trigger"]["t"]["dsn"].as_str(), Some("postgresql://…@db/x"));
-        assert_eq!(table["query"]["q"]["dsn"].as_str(), Some("…@db:1521/X"));
-        assert_eq!(table["trigger"]["h"]["uri"].as_str(), Some("https://a.test/b?…"));
-        assert_eq!(table["trigger"]["h"]["body"].as_str(), Some(HIDDEN));
-        assert_eq!(table["zone"]["z"]["mail"].as_str(), Some("ops@example.test"));
-    }
-
-    #[test]
-    fn hashes_and_header_values_are_hidden_wherever_they_stand() {
-        let text = "[admin.user.ops]\npassword_hash = \"$argon2id$x\"\nrole = \"operator\"\n\
-                    [trigger.t]\nheaders = { Authorization = \"Bearer x\" }\n\
-                    [trigger.u.headers]\nX-Token = \"x\"\n[monitor.m]\ncustom_headers = \"X-Key: x\"\n";
-        let shown = redact(text).unwrap();
-        let table: toml::Table = shown.parse().unwrap();
-        assert_eq!(table["admin"]["user"]["ops"]["password_hash"].as_str(), Some(HIDDEN));
-        assert_eq!(table["admin"]["user"]["ops"]["role"].as_str(), Some("operator"));
-        assert_eq!(table["trigger"]["t"]["headers"]["Authorization"].as_str(), Some(HIDDEN));
-        assert_eq!(table["trigger"]["u"]["headers"]["X-Token"].as_str(), Some(HIDDEN));
-        assert_eq!(table["monitor"]["m"]["custom_headers"].as_str(), Some(HIDDEN));
-    }
-}
+mod tests;

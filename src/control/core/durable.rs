@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::{CUT_EVERY, Core, DISK_PATIENCE, Output};
-use crate::config::values::without_userinfo;
+use crate::config::edit;
 use crate::control::Event;
 use crate::control::disk::{Order, Report, ToDisk, WAITING_ENTRIES_MOST, lost_text, shed};
-use crate::control::journal::{codec, redact, saved};
+use crate::control::journal::{codec, saved};
 use crate::control::store::{Batch, Draft, Found};
 use crate::model::event::Record;
 use crate::model::id::Name;
@@ -59,9 +59,13 @@ impl Core {
 
     /// `origin`: `start`, `apply`, `reload`.
     pub(super) fn journal_config(&mut self, now: Now, actor: &Name, origin: &str, hash: &str) {
-        let sources: Vec<_> =
-            self.sources.iter().map(|s| serde_json::json!({ "path": s.path, "text": redact(&s.text) })).collect();
-        let set: Vec<_> = self.overrides.iter().map(|(path, value)| (path, shown(path, value))).collect();
+        let sources: Vec<_> = self
+            .sources
+            .iter()
+            .map(|s| serde_json::json!({ "path": s.path, "text": edit::for_journal(&s.text) }))
+            .collect();
+        let set: Vec<_> =
+            self.overrides.iter().map(|(path, value)| (path, edit::value_for_journal(path, value))).collect();
         let body = serde_json::json!({
             "origin": origin, "hash": hash, "set": set, "sources": sources,
         });
@@ -155,9 +159,4 @@ impl Core {
             self.outputs.push(Output::Disk(ToDisk::Cut { now: now.wall, limits }));
         }
     }
-}
-
-/// The value of a `--set` as the journal may have it.
-fn shown(path: &str, value: &str) -> String {
-    if path.ends_with(".dsn") { without_userinfo(value) } else { redact(value) }
 }

@@ -15,8 +15,9 @@ pub fn model(adopted: &Adopted) -> Result<(Arc<Model>, Option<String>), String> 
         let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
         format!("this program cannot load it:\n{}", lines.join("\n"))
     })?;
-    // Users' password hashes are not in the journal, so a configuration with users never hashes alike.
-    let is_other = loaded.hash != adopted.hash && loaded.model.admin.users.is_empty();
+    // Secrets are not in the journal, so a configuration with some never hashes alike.
+    let has_secrets = adopted.sources.iter().any(|source| config::edit::is_redacted(&source.text));
+    let is_other = loaded.hash != adopted.hash && !has_secrets;
     let note = is_other.then(|| {
         let hash = adopted.hash.get(..12).unwrap_or(&adopted.hash);
         format!("note: the configuration {hash} means something else to this program than to the one that ran it")

@@ -1,0 +1,126 @@
+use super::*;
+
+#[test]
+fn credentials_within_addresses_are_hidden() {
+    let text = "[trigger.t]\ndsn = \"postgresql://u:p@db/x\"\n[query.q]\ndsn = \"gtm/pw@db:1521/X\"\n\
+                [zone.z]\nmail = \"ops@example.test\"\n\
+                [trigger.h]\nuri = \"https://a.test/b?key=x\"\nbody = \"token x\"\n";
+    let table: toml::Table = redact(text).unwrap().parse().unwrap();
+    assert_eq!(table["trigger"]["t"]["dsn"].as_str(), Some("postgresql://…@db/x"));
+    assert_eq!(table["query"]["q"]["dsn"].as_str(), Some("…@db:1521/X"));
+    assert_eq!(table["trigger"]["h"]["uri"].as_str(), Some("https://a.test/b?…"));
+    assert_eq!(table["trigger"]["h"]["body"].as_str(), Some(HIDDEN));
+    assert_eq!(table["zone"]["z"]["mail"].as_str(), Some("ops@example.test"));
+}
+
+#[test]
+fn hashes_and_header_values_are_hidden_wherever_they_stand() {
+    let text = "[admin.user.ops]\npassword_hash = \"$argon2id$x\"\nrole = \"operator\"\n\
+                [trigger.t]\nheaders = { Authorization = \"Bearer x\" }\n\
+                [trigger.u.headers]\nX-Token = \"x\"\n[monitor.m]\ncustom_headers = \"X-Key: x\"\n";
+    let shown = redact(text).unwrap();
+    let table: toml::Table = shown.parse().unwrap();
+    assert_eq!(table["admin"]["user"]["ops"]["password_hash"].as_str(), Some(HIDDEN));
+    assert_eq!(table["admin"]["user"]["ops"]["role"].as_str(), Some("operator"));
+    assert_eq!(table["trigger"]["t"]["headers"]["Authorization"].as_str(), Some(HIDDEN));
+    assert_eq!(table["trigger"]["u"]["headers"]["X-Token"].as_str(), Some(HIDDEN));
+    assert_eq!(table["monitor"]["m"]["custom_headers"].as_str(), Some(HIDDEN));
+}
+
+/// One of every place where a secret can stand, with `SECRET` in it.
+const SECRETS: &str = r#"# headers = { Authorization = "SECRET" }
+[admin.user.ops]
+password_hash = "$argon2id$v=19$m=8,t=1,p=1$c2FsdHNhbHQ$SECRET"
+role = "superuser"
+[trigger.esc]
+type = "HTTP"
+uri = "https://pager.test/b?key=SECRET"   # the old one: ?key=SECRET
+headers = { Authorization = "Bearer SECRET" }
+body = "token SECRET"
+[trigger.esc2]
+type = "HTTP"
+uri = 'https://pager.test/b'
+headers.X-Key = 'SECRET'
+"#;
+
+struct NoFiles;
+
+impl crate::config::Files for NoFiles {
+    fn glob(&self, _: &str) -> Result<Vec<String>, String> {
+        Ok(Vec::new())
+    }
+
+    fn read(&self, _: &str) -> Result<String, String> {
+        Err("there are no files".into())
+    }
+
+    fn read_key(&self, _: &str) -> Result<Option<String>, String> {
+        Ok(None)
+    }
+}
+
+#[test]
+fn the_journal_gets_no_secret_and_what_it_gets_still_loads() {
+    let (text, kept) = (SECRETS, for_journal(SECRETS));
+    assert!(!kept.contains("SECRET"), "{kept}");
+    assert_eq!(kept.lines().count(), text.lines().count(), "lines keep their numbers");
+    for stays in ["X-Key", "Authorization", "https://pager.test/b?hidden", "role = \"superuser\""] {
+        assert!(kept.contains(stays), "{stays}: {kept}");
+    }
+    assert!(is_redacted(&kept) && !is_redacted("role = \"superuser\""));
+    assert_eq!(for_journal(&kept), kept, "the same when it is done again");
+    let root = crate::config::Source { path: "bascule.toml".into(), text: kept.into() };
+    let loaded = crate::config::load(root, &[], &NoFiles);
+    assert!(loaded.is_ok(), "{:?}", loaded.err());
+}
+
+#[test]
+fn what_is_given_on_the_command_line_is_hidden_as_in_the_text() {
+    for (path, value, kept) in [
+        ("trigger.t.headers.X-Key", "SECRET", "(hidden)"),
+        ("trigger.t.headers", "{ X-Key = \"SECRET\" }", "{ X-Key = \"(hidden)\" }"),
+        ("trigger.t.uri", "https://a.test/b?key=SECRET", "https://a.test/b?hidden"),
+        ("trigger.t.uri", "\"https://a.test/b?key=SECRET\"", "\"https://a.test/b?hidden\""),
+        ("monitor.m.custom_headers", "X-Key: SECRET", "Hidden: (hidden)"),
+        ("trigger.t.body", "SECRET", "(hidden)"),
+        ("scenario.dr.enabled", "true", "true"),
+        ("query.q.dsn", "postgresql://u:SECRET@db/x", "postgresql://db/x"),
+        ("query.q.dsn", "gtm/SECRET@db:1521/X", "db:1521/X"),
+    ] {
+        assert_eq!(value_for_journal(path, value), kept, "{path} {value}");
+    }
+}
+
+#[test]
+fn no_expression_and_no_pattern_is_cut_in_two() {
+    for text in ["a = \"^https?://a/(b?c)$\"\n", "a = \"HTTP.REQ.URL.EQ('http://a/?b')\"\n", "a = \"https://(a?b)\"\n"]
+    {
+        assert_eq!(for_journal(text), text);
+    }
+}
+
+#[test]
+fn a_password_hash_is_replaced_by_one_that_still_loads() {
+    let hash = "$argon2id$v=19$m=19456,t=2,p=1$c2FsdHNhbHQ$Y0hFQ2tzdW1jaGVja3N1bWNoZWNrc3VtY2hlY2tzdW0";
+    let user = |hash: &str| format!("[admin.user.root]\nrole = \"superuser\"\npassword_hash = \"{hash}\"\n");
+    assert_eq!(for_journal(&user(hash)), user(NO_PASSWORD));
+    assert!(argon2::password_hash::phc::PasswordHash::new(NO_PASSWORD).is_ok());
+    assert_eq!(for_journal("; a zone file (nothing to hide"), "; a zone file (nothing to hide");
+}
+
+#[test]
+fn the_hash_of_a_token_is_replaced_too() {
+    let text = |digit: &str| format!("[admin.token.ci]\nhash = \"sha256:{}\"\n", digit.repeat(64));
+    assert_eq!(for_journal(&text("a")), text("0"));
+}
+
+#[test]
+fn addresses_lose_their_credentials() {
+    for (text, kept) in [
+        ("dsn = \"postgresql://u:p@db/x\"", "dsn = \"postgresql://db/x\""),
+        ("dsn = \"gtm/pw@db:1521/X\"", "dsn = \"db:1521/X\""),
+        ("url = \"http://a/\"\nmail = \"a@b.test\"", "url = \"http://a/\"\nmail = \"a@b.test\""),
+    ] {
+        assert_eq!(for_journal(text).trim_end(), kept);
+    }
+}
