@@ -12,19 +12,31 @@ use crate::machine::alert::{Fact, Facts};
 use crate::model::Model;
 use crate::model::alert::{AlertKind, AlertSeverity, AlertSubject};
 use crate::model::delivery::{Delivery, DeliveryStatus};
-use crate::model::id::{Name, ServiceId, VserverId};
-use crate::model::state::{NewClients, Override, OverrideKey, OverrideValue, ServiceState, VserverState};
+use crate::model::id::{Kind, Name, ObjectRef, ServiceId, VserverId};
+use crate::model::scenario::Direction;
+use crate::model::state::{NewClients, Override, OverrideKey, OverrideValue, ServiceState, Slot, VserverState};
 use crate::model::time::Wall;
+use crate::model::tls;
 use crate::model::vserver::Role;
 
 /// When certificates end, by name: reading it takes long enough to be done once for each configuration.
 pub type CertificateEnds = Vec<(Name, Wall)>;
 
-/// The ends of all certificates.
+/// The ends of all certificates that this box shows or asks for: those with a name of their own, which listeners of
+/// every kind use, and those of the link to other boxes, as `peer_link.certificate` and `peer.NAME.certificate`.
 pub fn certificate_ends(model: &Model) -> CertificateEnds {
-    let end = |facts: crate::model::tls::Facts| Wall(facts.not_after.saturating_mul(1_000_000));
-    let ends = model.certificates.iter().filter_map(|c| Some((Name::clone(&c.name), end(c.facts()?))));
-    ends.collect()
+    let end = |pem: &tls::Pem| {
+        let facts = tls::Facts::of(pem.certificates().ok()?.first()?).ok()?;
+        Some(Wall(facts.not_after.saturating_mul(1_000_000)))
+    };
+    let link = model.peer_link.tls.as_ref().map(|tls| &tls.certificate);
+    let of_link = link.map(|pem| (Name::from("peer_link.certificate"), pem));
+    let of_peers = model.peers.iter().filter_map(|peer| {
+        let pem = peer.tls.as_ref().map(|tls| &tls.certificate).filter(|pem| Some(*pem) != link)?;
+        Some((format!("peer.{}.certificate", peer.name).into(), pem))
+    });
+    let named = model.certificates.iter().map(|certificate| (Name::clone(&certificate.name), &certificate.chain));
+    named.chain(of_link).chain(of_peers).filter_map(|(name, pem)| Some((name, end(pem)?))).collect()
 }
 
 // === impl World ===
@@ -198,7 +210,19 @@ fn overrides(world: &World<'_>, found: &mut Found<'_>) {
     if !found.wants(AlertKind::Override) {
         return;
     }
-    for (key, set) in &world.view.overrides {
+    // A drill tells nobody but its own list: of its scenario only what people had set counts.
+    let drill = world.view.live_drill();
+    let of_drill =
+        |key: &OverrideKey| drill.is_some_and(|d| key.object.kind == Kind::Scenario && key.object.name == d.scenario);
+    let before = drill.into_iter().flat_map(|drill| {
+        let object = ObjectRef::new(Kind::Scenario, Name::clone(&drill.scenario));
+        let key = move |direction| OverrideKey { object: object.clone(), slot: Slot::of_direction(direction) };
+        let set = Direction::BOTH.into_iter().zip(&drill.before);
+        set.filter_map(move |(direction, set)| Some((key(direction), set.as_ref()?)))
+    });
+    let set = world.view.overrides.iter().filter(|(key, _)| !of_drill(key));
+    for (key, set) in set.map(|(key, set)| (key.clone(), set)).chain(before) {
+        let key = &key;
         let subject = AlertSubject {
             part: key.slot.word().into(),
             ..AlertSubject::new(AlertKind::Override, key.object.kind.word(), &key.object.name)

@@ -32,8 +32,10 @@ impl Engine {
             }
             AdminIntent::SetSwitch { switch, value } => {
                 let object = ObjectRef::new(Kind::Switch, Name::clone(&model.switches[switch.index()].name));
-                let value_set = OverrideValue::Switch { value };
-                self.override_by(object, Slot::Value, Some(value_set), act, Change::Switch(value), effects);
+                // A switch where the configuration has it is no override, unless it is to stay there for a while.
+                let differs = value != model.switches[switch.index()].initial || act.expires.is_some();
+                let set = differs.then_some(OverrideValue::Switch { value });
+                self.override_by(object, Slot::Value, set, act, Change::Switch(value), effects);
                 self.flip(&model, switch, value);
             }
             AdminIntent::ForceCheck { check, up } => {

@@ -193,6 +193,7 @@ fn other_problems(world: &World<'_>, problems: &mut Vec<ProblemDto>) {
         // A problem names an object by the path that it has in the API.
         let (object, collection) = match subject.kind {
             AlertKind::GuardRefused => (&*subject.object, "scenarios"),
+            AlertKind::Certificate if world.model.certificate_id(&subject.object).is_none() => ("", "peers"),
             AlertKind::Certificate => (&*subject.object, "certificates"),
             AlertKind::DeadLetter => ("", "outbox?status=dead"),
             AlertKind::ServeAll => ("", "zones"),

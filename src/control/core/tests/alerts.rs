@@ -1,6 +1,7 @@
 //! Alerts: every kind is raised and resolved, who is told, and what a kill leaves of them.
 
 mod kinds;
+mod quiet;
 
 use serde_json::Value;
 
