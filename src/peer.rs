@@ -12,6 +12,7 @@
 //! carries, and bounds what another box can send, hold, or make this one do.
 
 mod client;
+mod lifetime;
 mod places;
 mod server;
 mod tls;

@@ -10,6 +10,8 @@
 //!
 //! - *Unknown, never false.* A peer that is silent, or refused, says nothing: what it said before is dropped from the
 //!   board after three intervals, and every term about it is unknown from then on. Nothing moves by silence alone.
+//! - *This box's own pauses are no silence.* Where it was stopped itself (SIGSTOP, a snapshot of its machine, overload) and
+//!   finds a report too old only long after it became so, an answer may lie there unread: the peer has one more attempt.
 //! - *Who it should be.* TLS has settled that it holds a certificate for its name. The report must say the same name,
 //!   the site that the configuration says, this box's cluster, and other sites for none of this box's pairs: two
 //!   installations that were copied from each other must never mix.
@@ -31,6 +33,8 @@ use crate::model::time::{Now, Tick};
 
 /// Between two warnings about one peer's errors.
 const TELL_EVERY: Duration = Duration::from_secs(60);
+/// What was due so long ago was not looked at because this box stood still.
+const LATE: Duration = Duration::from_millis(100);
 
 /// What follows from an input, in order.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,6 +54,8 @@ pub struct Peers {
     /// What this box is.
     own: Own,
     stale_after: Duration,
+    /// One attempt, and the pause before it.
+    patience: Duration,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -65,6 +71,8 @@ struct Link {
     peer: Peer,
     /// What was last warned of, and when.
     warned: Option<(Name, Tick)>,
+    /// The report that is too old, by when it was heard, and until when that is put down to this box. Once for each.
+    spared: Option<(Tick, Tick)>,
 }
 
 // === impl Peers ===
@@ -85,6 +93,7 @@ impl Peers {
             has_zones: !model.zones.is_empty(),
         };
         self.stale_after = model.peer_link.stale_after();
+        self.patience = model.peer_link.interval + model.peer_link.timeout;
         let mut before = std::mem::take(&mut self.links);
         let book = Arc::make_mut(&mut self.book);
         book.tables = tables;
@@ -97,7 +106,7 @@ impl Peers {
             }
             let anew = || PeerView { since: now, ..PeerView::default() };
             book.peers.insert(Name::clone(&peer.name), view.unwrap_or_else(anew));
-            let link = link.unwrap_or_else(|| Link { peer: peer.clone(), warned: None });
+            let link = link.unwrap_or_else(|| Link { peer: peer.clone(), warned: None, spared: None });
             self.links.insert(Name::clone(&peer.name), link);
         }
         let names: Vec<Name> = self.links.keys().cloned().collect();
@@ -153,13 +162,30 @@ impl Peers {
 
     /// When something becomes too old, or has differed for long enough.
     pub fn wake_at(&self) -> Option<Tick> {
-        let heard = self.book.peers.values().filter(|view| view.state == PeerState::Heard);
-        let ends = heard.flat_map(|view| {
-            let stale = view.heard_at.map(|at| at.tick + self.stale_after);
+        let heard = self.book.peers.iter().filter(|(_, view)| view.state == PeerState::Heard);
+        let ends = heard.flat_map(|(name, view)| {
+            let stale = view.heard_at.map(|at| self.stale_at(name, at.tick));
             let differs = view.differs_since.filter(|_| !view.config_differs).map(|at| at.tick + DIFFERS_AFTER);
             [stale, differs]
         });
         ends.flatten().min()
+    }
+
+    /// When what was heard of a peer is too old.
+    fn stale_at(&self, name: &Name, heard_at: Tick) -> Tick {
+        let spared = self.links.get(name).and_then(|link| link.spared).filter(|(heard, _)| *heard == heard_at);
+        spared.map_or(heard_at + self.stale_after, |(_, until)| until)
+    }
+
+    /// Puts it down to this box that a report is too old, where it has only now come to look, and not yet done so.
+    fn spare(&mut self, now: Tick, name: &Name, heard_at: Tick) -> bool {
+        let (was_late, until) = (now.since(heard_at + self.stale_after) > LATE, now + self.patience);
+        let Some(link) = self.links.get_mut(name) else { return false };
+        let spares = was_late && link.spared.is_none_or(|(heard, _)| heard != heard_at);
+        if spares {
+            link.spared = Some((heard_at, until));
+        }
+        spares
     }
 
     fn view(&mut self, name: &Name) -> &mut PeerView {
@@ -219,10 +245,14 @@ impl Peers {
     fn look(&mut self, now: Now, told: &mut Vec<Told>) {
         let names: Vec<Name> = self.links.keys().cloned().collect();
         for name in &names {
-            let stale_after = self.stale_after;
+            let heard_at = self.book.peers[name].heard_at.map(|at| at.tick);
+            let is_heard = self.book.peers[name].state == PeerState::Heard;
+            let is_stale = heard_at.is_none_or(|at| now.tick >= self.stale_at(name, at));
+            if is_heard && is_stale && heard_at.is_some_and(|at| self.spare(now.tick, name, at)) {
+                continue;
+            }
             let view = &self.book.peers[name];
-            let is_stale = view.heard_at.is_none_or(|at| now.tick >= at.tick + stale_after);
-            if view.state == PeerState::Heard && is_stale {
+            if is_heard && is_stale {
                 let why = view.error.clone().unwrap_or_else(|| "it has not been heard for three intervals".into());
                 let view = self.view(name);
                 (view.state, view.since) = (PeerState::Unknown, now);

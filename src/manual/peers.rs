@@ -50,7 +50,8 @@
 //! ## Who is who
 //!
 //! TLS is 1.3, and each side shows a certificate. It must be signed by the authority, not have expired, and name the box
-//! as a DNS name; the address in `url` plays no part, so an address that somebody else has taken is no peer. Then the
+//! as a DNS name; a connection ends when the first certificate of either side does, and the alert `certificate` and
+//! `/status` tell beforehand of this box's own. The address in `url` plays no part, so an address that somebody else has taken is no peer. Then the
 //! report must say the same name, the site of the configuration, this box's cluster, and no other sites for a pair of the
 //! same name: two installations that were copied from each other never mix. Whatever does not fit is refused whole, with
 //! an error that says whose fault it is (`show peers`, `/peers`, the log, and once in the journal); what was heard before
@@ -62,6 +63,7 @@
 //! |---|---|
 //! | the peer says that a signal is true, false or unknown | that is `dc:NAME.SIGNAL@SITE` here |
 //! | nothing is heard, for three intervals | every `@SITE` of that box is unknown; nothing moves by that alone |
+//! | this box itself stood still, or was too busy to look | what was heard stays in force for one more attempt (`interval` and `timeout`), then it is unknown |
 //! | two boxes of one site say different things | unknown |
 //! | the peer stops, is killed, or is restarted | as silence: unknown until it is heard again |
 //! | its answer is late, too large (2 MiB), no report, of the wrong box | as silence, with the reason in `error` |

@@ -6,7 +6,7 @@
 use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use rustls::ClientConfig;
 use rustls_pki_types::ServerName;
@@ -15,6 +15,7 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
+use super::lifetime::Lifetime;
 use super::wire::{CLUSTER, FIELDS_MOST, HEAD_MOST, PATH, decode, head_end};
 use super::words::{of_asking, quoted};
 use super::{Terms, tls};
@@ -108,7 +109,11 @@ impl Asker<'_> {
     }
 
     async fn ask(&mut self) -> Result<Heard, String> {
-        if let Some(stream) = self.open.take() {
+        let lasts = |stream: &TlsStream<TcpStream>| {
+            let shown = stream.get_ref().1.peer_certificates();
+            Lifetime::of(&self.tls.certificate, shown).left(SystemTime::now()).is_some()
+        };
+        if let Some(stream) = self.open.take().filter(lasts) {
             // The other end may have closed what was idle: that is no failure.
             match self.exchange(stream).await {
                 Err(Ended::Before) => {}

@@ -7,7 +7,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use parking_lot::Mutex;
 use rustls::ServerConfig;
@@ -17,6 +17,7 @@ use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
+use super::lifetime::Lifetime;
 use super::places::{Place, Places, Refusals};
 use super::wire::{CLUSTER, FIELDS_MOST, HEAD_MOST, PATH, encode, head_end};
 use super::words::{of_answering, quoted};
@@ -131,10 +132,15 @@ async fn carry(shared: &Shared, stream: TcpStream, place: &Place) -> Result<(), 
         place.is_of(&peer);
         idle = IDLE + shared.terms.link.stale_after();
     }
+    let own = shared.terms.link.tls.as_ref();
+    let lifetime = own.map(|tls| Lifetime::of(&tls.certificate, stream.get_ref().1.peer_certificates()));
     let mut read = Vec::with_capacity(1 << 10);
     loop {
         read.clear();
-        let asked = tokio::time::timeout(idle, head(&mut stream, &mut read)).await;
+        let Some(left) = lifetime.map_or(Some(idle), |lifetime| lifetime.left(SystemTime::now())) else {
+            return Ok(());
+        };
+        let asked = tokio::time::timeout(idle.min(left), head(&mut stream, &mut read)).await;
         let Ok(Some(end)) = asked else { return Ok(()) };
         let (answer, refused) = shared.answer(&stream, &read[..end]).await;
         let closes = refused.is_some() || answer.closes;

@@ -36,7 +36,8 @@ pub fn link(cx: &mut Context<'_>, appliance: &Appliance) -> PeerLink {
     let interval = object.duration("interval").unwrap_or(defaults.interval);
     let link = PeerLink {
         listen: object.socket("listen"),
-        cluster: object.name("cluster").unwrap_or(defaults.cluster),
+        // As the field of HTTP that it goes in: blanks around it do not count.
+        cluster: object.name("cluster").map_or(defaults.cluster, |cluster| cluster.trim().into()),
         interval,
         timeout: object.duration("timeout").unwrap_or(PeerLink::patience(interval)),
         tls: None,
@@ -52,6 +53,9 @@ pub fn link(cx: &mut Context<'_>, appliance: &Appliance) -> PeerLink {
     }
     if link.cluster.len() > NAME_MOST {
         object.wrong(cx.report, "cluster", format!("longer than {NAME_MOST} bytes"));
+    }
+    if object.get("cluster").is_some() && link.cluster.is_empty() || link.cluster.contains(char::is_control) {
+        object.wrong(cx.report, "cluster", "is nothing but blanks, or has a control character");
     }
     let files = ["certificate", "key", "ca"].iter().any(|key| object.get(key).is_some());
     let tls = (files || link.listen.is_some()).then(|| certificate::of_peer(cx, &object)).flatten();

@@ -1,6 +1,6 @@
 use super::*;
 use crate::model::condition::Truth;
-use crate::model::peer::ReportedPair;
+use crate::model::peer::{PeerLink, ReportedPair};
 use crate::model::scenario::{AfterMaintenance, Datacenter, Pair, PairPlace, PairScenario};
 use crate::model::time::Wall;
 use crate::model::zone::{DnsName, Soa, Zone};
@@ -129,6 +129,31 @@ fn what_was_heard_more_than_three_intervals_ago_is_unknown() {
     assert_eq!((rows(&told), words(&told)), (vec![false], vec!["heard -> unknown".to_owned()]));
     assert!(view(&peers).current().is_none());
     assert_eq!(peers.wake_at(), None);
+}
+
+#[test]
+fn a_box_that_stood_still_itself_gives_its_peers_one_more_attempt_and_then_believes_their_silence() {
+    let patience = PeerLink::default().interval + PeerLink::default().timeout;
+    for first_is_an_error in [false, true] {
+        let mut peers = peers();
+        hear(&mut peers, at(10), report(at(10)));
+        // Stopped at 11, and going on at 17: what was to be done at 13 is done now.
+        let told = match first_is_an_error {
+            false => peers.wake(at(17)),
+            true => peers.news(at(17), News { peer: "box-a".into(), heard: Err("no answer within 2 s".into()) }),
+        };
+        assert_eq!(rows(&told), [true; 0]);
+        assert_eq!((view(&peers).state, peers.wake_at()), (PeerState::Heard, Some(at(17).tick + patience)));
+        // The answer that lay there.
+        let told = hear(&mut peers, at(17), report(at(12)));
+        assert!(!words(&told).contains(&"unknown -> heard".to_owned()), "{told:?}");
+        assert_eq!(peers.wake_at(), Some(at(20).tick));
+        assert_eq!(words(&peers.wake(at(20))), ["heard -> unknown"], "in time: that is silence");
+    }
+    let mut peers = peers();
+    hear(&mut peers, at(10), report(at(10)));
+    assert_eq!(peers.wake(at(17)), []);
+    assert_eq!(words(&peers.wake(at(60))), ["heard -> unknown"], "once for each report, however late the box is");
 }
 
 #[test]
