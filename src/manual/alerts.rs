@@ -46,7 +46,7 @@
 //! | `disputed` | of a data-centre pair: the access of the active site fails from here although this site's Internet is well, and yet the active site is well by its own word, told over the peer link. Without that link: and yet it is heard (by its `internet` list where it has one, else by its other access list). Not during its maintenance |
 //! | `serve-all` | every record of a steered RRset is left out, and `on_empty` says what is answered, whichever value it has |
 //! | `dead-letter` | deliveries of the trigger were given up, until they are replayed and delivered, or discarded |
-//! | `certificate` | the certificate ends within 14 days, or within the time after `<` |
+//! | `certificate` | a `[certificate.NAME]` ends within 14 days, or within the time after `<`; of the link to other boxes `peer_link.certificate` and `peer.NAME.certificate` |
 //! | `override` | what a person set (a disable, a force, a mode, a switch, a split) is in force |
 //! | `unsaved` | the running configuration is not the saved one |
 //! | `peer.unknown` | another box has not been heard for three intervals ([`peers`](super::peers)) |
@@ -83,15 +83,17 @@
 //! | `about` | that of the alert, else that of the scenario it is about |
 //! | `direction`, `seq`, `scenario` | `activate` for a beginning, `deactivate` for an end; the id; the scenario it is about, or empty |
 //!
-//! However many alerts wait to be told, what a commit promised goes first, and where too much waits, alerts are given up
-//! before it.
+//! However many alerts wait to be told, what a commit promised goes first. Alerts have 1024 places of their own to wait
+//! in; where one more comes, the oldest one for the receiver to which most of them wait is given up.
 //!
 //! A trigger of type SYSLOG sends one message of RFC 5424: over UDP a datagram of at most 2048 bytes (RFC 5426), over TCP
 //! a connection with octet counting (RFC 6587), or a datagram to a local socket. `facility` is `user`, `daemon` (the
 //! default), `auth` or `local0` to `local7`; `app_name` is `bascule` where nothing else is said; HOSTNAME is the name of
 //! the appliance, MSGID the `type`. The severity is that of the alert (error 3, warning 4, info 6), and notice (5) for its
 //! end and for commits of scenarios, which such a trigger may tell of as well. `body` replaces the text. UDP and local
-//! sockets confirm nothing: such a message counts as delivered once it is handed over and nobody has refused it.
+//! sockets confirm nothing: such a message counts as delivered once it is handed over and nobody has refused it. Over TCP
+//! it counts once the receiver has closed the connection after it, as rsyslog and syslog-ng do; one that has hung, or
+//! keeps the connection until the `timeout`, is tried again and may get the message twice.
 //!
 //! ## Restart, reload, and a failing disk
 //!

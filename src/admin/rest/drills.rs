@@ -40,6 +40,8 @@ const STOP: &[Field] = &[
 
 /// Shown where no limit is asked for.
 const LIMIT: u64 = 1_000;
+/// A drill that is over before its beginning is on disk is none.
+const SHORTEST: Duration = Duration::from_secs(1);
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![
@@ -87,8 +89,8 @@ async fn start(
     let scenario = fields.text("scenario")?.ok_or_else(|| Problem::bad_request("`scenario` is missing"))?;
     let names = |key: &str| Ok::<_, Problem>(fields.texts(key)?.into_iter().map(Into::into).collect());
     let lasts = fields.duration("for")?;
-    if lasts.is_some_and(|lasts| lasts.is_zero()) {
-        return Err(Problem::bad_request("`for` is longer than nothing, such as 60m"));
+    if lasts.is_some_and(|lasts| lasts < SHORTEST) {
+        return Err(Problem::bad_request("`for` is at least 1s, such as 60m"));
     }
     let command = Command::StartDrill {
         scenario: scenario.into(),

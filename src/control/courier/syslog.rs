@@ -1,6 +1,6 @@
 //! One attempt of a trigger over syslog: a message of RFC 5424. What nobody confirms (UDP, a local socket) counts as
-//! delivered once it is handed over and nobody has refused it; over TCP, once the receiver has closed after the message,
-//! or has kept the connection without a word.
+//! delivered once it is handed over and nobody has refused it; over TCP, once the receiver has closed after the message:
+//! the kernel takes bytes for one that has hung, or never accepts, so that silence is no sign of anything.
 
 use std::io;
 use std::time::Duration;
@@ -18,9 +18,8 @@ use crate::model::template;
 /// What every receiver over UDP should take (RFC 5426 §3.2), and what most take otherwise. Bytes.
 const DATAGRAM_MOST: usize = 2_048;
 const MESSAGE_MOST: usize = 8_192;
-/// How long a host may take to say that nobody listens, and a receiver over TCP to close or to reset.
+/// How long a host may take to say that nobody listens.
 const REFUSAL_WAIT: Duration = Duration::from_millis(100);
-const CLOSE_WAIT: Duration = Duration::from_secs(1);
 
 pub(super) async fn deliver(
     delivery: &Delivery,
@@ -40,7 +39,11 @@ pub(super) async fn deliver(
     match tokio::time::timeout(timeout, sent).await {
         Ok(Ok(())) => Ok(()),
         Ok(Err(error)) => Err(failure(&format!("{}: {error}", syslog.to), true)),
-        Err(_) => Err(failure(&format!("{}: not taken within {timeout:?}", syslog.to), true)),
+        Err(_) => {
+            let tcp = matches!(syslog.to, Destination::Tcp(_));
+            let why = if tcp { "not taken, or the connection not closed after it," } else { "not taken" };
+            Err(failure(&format!("{}: {why} within {timeout:?}", syslog.to), true))
+        }
     }
 }
 
@@ -65,10 +68,9 @@ async fn stream(to: &str, message: &[u8]) -> io::Result<()> {
     framed.extend_from_slice(message);
     stream.write_all(&framed).await?;
     stream.shutdown().await?;
-    match tokio::time::timeout(CLOSE_WAIT, stream.read(&mut [0; 1])).await {
-        Ok(Err(error)) => Err(error),
-        Ok(Ok(_)) | Err(_) => Ok(()),
-    }
+    // Whoever has read to our end closes its own.
+    while stream.read(&mut [0; 256]).await? > 0 {}
+    Ok(())
 }
 
 /// `<27>1 2026-11-29T22:50:17.000Z box-b bascule 17 alert.raised [origin software="bascule"] TEXT`
@@ -175,6 +177,27 @@ mod tests {
             "type": "scenario.activated", "appliance": "box b", "committed_at": "2026-11-29T22:50:17.000Z",
             "scenario": "dr", "about": "runbook\n17", "seq": 3, "cause": "condition", "group": "api!",
         })
+    }
+
+    #[tokio::test]
+    async fn over_tcp_a_message_counts_once_the_receiver_has_read_it_and_closed() {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let to = syslog(&format!("tcp:{}", listener.local_addr().unwrap()));
+        let reads = async {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let mut read = Vec::new();
+            stream.read_to_end(&mut read).await.unwrap();
+            read
+        };
+        let delivery = delivery(&commit());
+        let (sent, read) = tokio::join!(deliver(&delivery, &to, None, Duration::from_secs(60)), reads);
+        assert!(sent.is_ok() && String::from_utf8_lossy(&read).contains("scenario dr activated"));
+        // The kernel accepts for a listener that does not, and takes what is written.
+        let failure = deliver(&delivery, &to, None, Duration::from_millis(50)).await.unwrap_err();
+        assert!(failure.endpoint && failure.why.contains("not closed"), "{failure:?}");
+        let (failure, _held) =
+            tokio::join!(deliver(&delivery, &to, None, Duration::from_millis(50)), listener.accept());
+        assert!(failure.is_err(), "accepted, and never read");
     }
 
     #[test]

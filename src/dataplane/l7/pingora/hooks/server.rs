@@ -62,3 +62,39 @@ pub(super) fn judge(response: &ResponseHeader) -> Result<()> {
     let judged = answer::parse(&head, false, &mut Vec::new());
     judged.map(|_| ()).map_err(|why| Error::explain(ErrorType::HTTPStatus(502), why))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn framing_that_could_be_read_in_two_ways_is_no_answer_to_any_client() {
+        let judged = |version, fields: &[(&'static str, &str)]| {
+            let mut head = ResponseHeader::build(200, None).unwrap();
+            head.set_version(version);
+            for (name, value) in fields {
+                head.append_header(*name, value.to_string()).unwrap();
+            }
+            judge(&head).map_err(|error| error.etype().clone())
+        };
+        let (v11, chunked) = (http::Version::HTTP_11, ("Transfer-Encoding", "chunked"));
+        for fields in [&[][..], &[("Content-Length", "2")], &[chunked], &[("Connection", "close"), ("X", "a")]] {
+            assert_eq!(judged(v11, fields), Ok(()), "{fields:?}");
+        }
+        for fields in [
+            &[("Content-Length", "2"), chunked][..],
+            &[("Content-Length", "2"), ("Content-Length", "2")],
+            &[("Content-Length", "2, 2")],
+            &[("Content-Length", "+2")],
+            &[("Content-Length", "-2")],
+            &[chunked, chunked],
+            &[("Transfer-Encoding", "chunked, identity")],
+            &[("Transfer-Encoding", "xchunked"), ("Content-Length", "2")],
+            &[("Content_Length", "2")],
+            &[("Connection", "content-length"), ("Content-Length", "2")],
+        ] {
+            assert_eq!(judged(v11, fields), Err(ErrorType::HTTPStatus(502)), "{fields:?}");
+        }
+        assert_eq!(judged(http::Version::HTTP_10, &[chunked]), Err(ErrorType::HTTPStatus(502)));
+    }
+}
