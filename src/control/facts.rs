@@ -282,3 +282,33 @@ fn appliance(world: &World<'_>, found: &mut Found<'_>) {
         found.is_so(subject(AlertKind::NotDurable), AlertSeverity::Error, text, None);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::peer::{Peer, PeerTls};
+
+    #[test]
+    fn the_end_of_every_certificate_that_this_box_shows_is_known() {
+        let pem = |day: u8| {
+            let mut params = rcgen::CertificateParams::new(vec!["box".to_owned()]).unwrap();
+            params.not_before = rcgen::date_time_ymd(2025, 1, 1);
+            params.not_after = rcgen::date_time_ymd(2026, 1, day);
+            let certificate = params.self_signed(&rcgen::KeyPair::generate().unwrap()).unwrap();
+            tls::Pem { file: "c.pem".into(), text: certificate.pem().into() }
+        };
+        let link = |certificate: &tls::Pem| {
+            Some(PeerTls { certificate: certificate.clone(), key: certificate.clone(), ca: certificate.clone() })
+        };
+        let peer = |name: &str, tls| Peer { name: name.into(), site: name.into(), url: None, tls };
+        let (dns, own, other) = (pem(2), pem(3), pem(4));
+        let mut model = Model::empty();
+        model.certificates = vec![tls::Certificate { name: "dns".into(), chain: dns, key: None }];
+        model.peer_link.tls = link(&own);
+        model.peers = vec![peer("a", link(&own)), peer("b", link(&other)), peer("c", None)];
+        let day = |day: i64| Wall((1_767_225_600 + (day - 1) * 86_400) * 1_000_000);
+        let expected = [("dns", day(2)), ("peer_link.certificate", day(3)), ("peer.b.certificate", day(4))];
+        let ends = certificate_ends(&model);
+        assert_eq!(ends.iter().map(|(name, end)| (&**name, *end)).collect::<Vec<_>>(), expected);
+    }
+}

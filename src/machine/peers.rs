@@ -19,6 +19,8 @@
 //!   has no records. A difference counts once it is a minute old.
 //! - An error is told when it is a new one, at most once a minute: a peer that is down for a day fills no journal.
 
+mod told;
+
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -27,9 +29,10 @@ use std::time::Duration;
 use super::PeerRows;
 use crate::model::Model;
 use crate::model::event::Record;
-use crate::model::id::{Kind, Name, ObjectRef};
+use crate::model::id::Name;
 use crate::model::peer::{CLOCK_WARN, DIFFERS_AFTER, Heard, News, Peer, PeerBook, PeerState, PeerView, Report};
 use crate::model::time::{Now, Tick};
+use told::{ended, state, warning};
 
 /// Between two warnings about one peer's errors.
 const TELL_EVERY: Duration = Duration::from_secs(60);
@@ -388,23 +391,6 @@ pub fn clock_text(name: &str, offset_us: i64) -> String {
         (Duration::from_micros(offset_us.unsigned_abs()), if offset_us > 0 { "ahead of" } else { "behind" });
     let seconds = by.as_secs_f64();
     format!("clock_differs: the clock of `{name}` is {seconds:.1} s {way} this box's; set both by NTP")
-}
-
-fn object(name: &Name) -> ObjectRef {
-    ObjectRef::new(Kind::Peer, Name::clone(name))
-}
-
-fn warning(name: &Name, text: String) -> Told {
-    Told::Record(Record::Warning { object: object(name), text: text.into() })
-}
-
-fn ended(name: &Name, what: &str, why: &str) -> Told {
-    Told::Record(Record::Ended { object: object(name), what: what.into(), why: why.into() })
-}
-
-fn state(name: &Name, from: PeerState, to: PeerState, cause: Name) -> Told {
-    let (from, to) = (from.word().into(), Name::from(to.word()));
-    Told::Record(Record::State { object: object(name), from, real: Name::clone(&to), to, cause })
 }
 
 #[cfg(test)]

@@ -142,3 +142,20 @@ fn url(text: &str) -> Result<PeerUrl, String> {
     }
     Ok(PeerUrl { text: text.into(), host: url.host, port: url.port })
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::config::tests::loaded;
+
+    #[test]
+    fn blanks_around_the_name_of_a_cluster_do_not_count() {
+        let cluster = |text: &str| {
+            let loaded = loaded(&format!("[appliance]\nname = \"box\"\n[peer_link]\n{text}\n"));
+            loaded.model.peer_link.cluster.to_string()
+        };
+        for text in ["cluster = \"my prod\"", "cluster = \" my prod\"", "cluster = \"\\tmy prod  \""] {
+            assert_eq!(cluster(text), "my prod");
+        }
+        assert_eq!(cluster(""), "");
+    }
+}

@@ -19,8 +19,10 @@ impl Outbox {
         if now.tick >= self.ages_at {
             self.give_up_old(now);
         }
+        let endpoints = self.places.endpoints();
+        self.quiet.retain(|endpoint, _| endpoints.contains(endpoint));
         let mut ready = Vec::new();
-        for endpoint in self.places.endpoints() {
+        for endpoint in endpoints {
             if self.quiet.get(&endpoint).is_some_and(|until| now.tick < *until) {
                 continue;
             }

@@ -236,8 +236,10 @@ fn the_journal_goes_to_a_collector_over_http_whole_and_signed_although_it_refuse
     let secret = tempfile::NamedTempFile::new().expect("a file");
     std::fs::write(secret.path(), "a long secret").expect("written");
     let config = format!(
-        "{WORLD}[journal.ship.lake]\ntype = \"HTTP\"\nuri = \"http://{address}/journal\"\n\
-         secret = {{ file = \"{}\" }}\n",
+        "{WORLD}[journal.ship.lake]\ntype = \"HTTP\"\nuri = \"http://{address}/journal?key=TOPSECRET\"\n\
+         secret = {{ file = \"{}\" }}\nheaders = {{ Authorization = \"Bearer TOPSECRET\" }}\n\
+         [trigger.idle]\ntype = \"HTTP\"\nuri = \"http://{address}/x?key=TOPSECRET\"\nbody = \"TOPSECRET\"\n\
+         # headers = {{ Authorization = \"Bearer TOPSECRET\" }}\n",
         secret.path().display()
     );
     let appliance = Box::start(&config);
@@ -247,6 +249,10 @@ fn the_journal_goes_to_a_collector_over_http_whole_and_signed_although_it_refuse
     assert!(ids.lock().iter().all(|id| id.starts_with("box-a:journal:")), "{:?}", ids.lock());
     let text = trail.lock().values().map(ToString::to_string).collect::<String>();
     assert!(!text.contains("a long secret"));
+    assert!(!text.contains("TOPSECRET") && text.contains("(hidden)"), "what is hidden from readers goes nowhere");
+    let state = appliance.path("state").display().to_string();
+    let (status, said) = appliance.run(&["replay", &state]);
+    assert_eq!(status, 0, "what stands in its place loads: {said}");
 }
 
 #[test]
