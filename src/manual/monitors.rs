@@ -157,4 +157,5 @@
 //!
 //! Every sample opens a new connection. Redirects are not followed. No server can make a probe read or wait without end:
 //! bodies are looked at up to 24 KiB (checks: 64 KiB), dialogues up to 256 KiB, and all of it within the time-out. A
-//! sample that this machine could not take, or took too late, is void: it says nothing about the server.
+//! sample that this machine could not take, or took too late, or in which a probe broke off by a fault of this program,
+//! is void: it says nothing about the server.

@@ -64,7 +64,7 @@
 //!
 //! `on` acts once and stays visible (*spent*) until the opposite direction commits, somebody changes it, or its
 //! `expires` passes. `off` stops automatic firing and a guard that runs; it never changes the state. A mode set to what
-//! the configuration says is no override any more.
+//! the configuration says is no override any more, nor is a switch set to its `initial` without an expiry.
 //!
 //! After a *forced* commit each group of the direction leading out is disarmed until there is fresh evidence: it has
 //! been false since, or a hold in it has completed that counted from the commit. A group that is false at the commit is
