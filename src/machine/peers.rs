@@ -10,8 +10,9 @@
 //!
 //! - *Unknown, never false.* A peer that is silent, or refused, says nothing: what it said before is dropped from the
 //!   board after three intervals, and every term about it is unknown from then on. Nothing moves by silence alone.
-//! - *This box's own pauses are no silence.* Where it was stopped itself (SIGSTOP, a snapshot of its machine, overload) and
-//!   finds a report too old only long after it became so, an answer may lie there unread: the peer has one more attempt.
+//! - *This box's own pauses are no silence.* Where it was stopped itself (SIGSTOP, a snapshot of its machine, overload)
+//!   and finds a report too old only long after it became so, an answer may lie there unread: the peer has one more
+//!   attempt.
 //! - *Who it should be.* TLS has settled that it holds a certificate for its name. The report must say the same name,
 //!   the site that the configuration says, this box's cluster, and other sites for none of this box's pairs: two
 //!   installations that were copied from each other must never mix.

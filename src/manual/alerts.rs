@@ -86,14 +86,14 @@
 //! However many alerts wait to be told, what a commit promised goes first. Alerts have 1024 places of their own to wait
 //! in; where one more comes, the oldest one for the receiver to which most of them wait is given up.
 //!
-//! A trigger of type SYSLOG sends one message of RFC 5424: over UDP a datagram of at most 2048 bytes (RFC 5426), over TCP
-//! a connection with octet counting (RFC 6587), or a datagram to a local socket. `facility` is `user`, `daemon` (the
-//! default), `auth` or `local0` to `local7`; `app_name` is `bascule` where nothing else is said; HOSTNAME is the name of
-//! the appliance, MSGID the `type`. The severity is that of the alert (error 3, warning 4, info 6), and notice (5) for its
-//! end and for commits of scenarios, which such a trigger may tell of as well. `body` replaces the text. UDP and local
-//! sockets confirm nothing: such a message counts as delivered once it is handed over and nobody has refused it. Over TCP
-//! it counts once the receiver has closed the connection after it, as rsyslog and syslog-ng do; one that has hung, or
-//! keeps the connection until the `timeout`, is tried again and may get the message twice.
+//! A trigger of type SYSLOG sends one message of RFC 5424: over UDP a datagram of at most 2048 bytes (RFC 5426), over
+//! TCP a connection with octet counting (RFC 6587), or a datagram to a local socket. `facility` is `user`, `daemon`
+//! (the default), `auth` or `local0` to `local7`; `app_name` is `bascule` where nothing else is said; HOSTNAME is the
+//! name of the appliance, MSGID the `type`. The severity is that of the alert (error 3, warning 4, info 6), and notice
+//! (5) for its end and for commits of scenarios, which such a trigger may tell of as well. `body` replaces the text.
+//! UDP and local sockets confirm nothing: such a message counts as delivered once it is handed over and nobody has
+//! refused it. Over TCP it counts once the receiver has closed the connection after it, as rsyslog and syslog-ng do;
+//! one that has hung, or keeps the connection until the `timeout`, is tried again and may get the message twice.
 //!
 //! ## Restart, reload, and a failing disk
 //!

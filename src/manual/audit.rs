@@ -5,10 +5,10 @@
 //! and expiry; every change of a value that a condition uses; states of services and vservers; configurations, whole,
 //! without secrets; starts and stops. Each entry has the hash of the one before.
 //!
-//! Of a configuration the journal, and so whoever it is shipped to, gets no hashes of passwords and tokens, no values of
-//! header fields, no bodies of requests, nothing that scripts are given (`environment`, `script_args`), no credentials and
-//! queries within addresses, and no comment in which a setting seems to stand. What stands in their place loads, so that
-//! a replay goes on.
+//! Of a configuration the journal, and so whoever it is shipped to, gets no hashes of passwords and tokens, no values
+//! of header fields, no bodies of requests, nothing that scripts are given (`environment`, `script_args`), no
+//! credentials and queries within addresses, and no comment in which a setting seems to stand. What stands in their
+//! place loads, so that a replay goes on.
 //!
 //! ## Asking
 //!

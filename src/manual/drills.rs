@@ -50,9 +50,9 @@
 //!
 //! ## Who is told
 //!
-//! The triggers named with `--notify`, of every commit of the drill, whatever a gate says; without the option nobody. The
-//! triggers of the scenario are shown as `suppressed`, and alerts of the kind `override` see the modes that people had set
-//! before and not those of the drill. In the payload `drill` is true and `drill_id` is its number.
+//! The triggers named with `--notify`, of every commit of the drill, whatever a gate says; without the option nobody.
+//! The triggers of the scenario are shown as `suppressed`, and alerts of the kind `override` see the modes that people
+//! had set before and not those of the drill. In the payload `drill` is true and `drill_id` is its number.
 //!
 //! What *follows* the drill belongs to it: the commits of a scenario that were decided by a group which names a scenario
 //! that the drill has moved, and the way back of such a scenario, however long its hold is. So a pair that follows

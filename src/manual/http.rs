@@ -46,12 +46,11 @@
 //! that the client comes again and is balanced (HTTP/1.1: `Connection: close`). A flush (`down_state_flush`) resets the
 //! streams of its member and leaves the others.
 //!
-//! What servers answer to clients of HTTP/1.1 without rules is read by a grammar without alternatives, and 502 is said where
-//! it could be read in two ways. To all other clients framing is judged by the same rules (a length that is no number or
-//! stands there twice, other codings than `chunked`, `chunked` on HTTP/1.0, 502), but heads are read by the engine for
-//! HTTP/2, which tolerates what cannot be misread by a reader behind it, as the head is written anew: bare LF, folded
-//! lines, a blank before a colon. Of a Content-Length beside Transfer-Encoding it takes the chunks (RFC 9112 §6.3), and
-//! the connection to that server stays of use.
+//! What servers answer to clients of HTTP/1.1 is read by a grammar without alternatives: 502 where it could be read in two
+//! ways. To clients of HTTP/2 framing is judged by the same rules (a length that is no number or stands there twice, other
+//! codings than `chunked`, `chunked` on HTTP/1.0: 502), but the spelling of heads is tolerated where no reader behind can
+//! see it, as a head of HTTP/2 is written anew: bare LF, folded lines, a blank before a colon. Of a Content-Length beside
+//! Transfer-Encoding the chunks count (RFC 9112 §6.3), and the connection to that server stays of use.
 //!
 //! What does not pass: trailers of a request (below); interim answers (1xx) towards clients of HTTP/2, which is why
 //! `Expect` is taken off; WebSocket over HTTP/2 (RFC 8441), which is not offered; server push. A fragment in a path is cut

@@ -49,13 +49,13 @@
 //!
 //! ## Who is who
 //!
-//! TLS is 1.3, and each side shows a certificate. It must be signed by the authority, not have expired, and name the box
-//! as a DNS name; a connection ends when the first certificate of either side does, and the alert `certificate` and
-//! `/status` tell beforehand of this box's own. The address in `url` plays no part, so an address that somebody else has taken is no peer. Then the
-//! report must say the same name, the site of the configuration, this box's cluster, and no other sites for a pair of the
-//! same name: two installations that were copied from each other never mix. Whatever does not fit is refused whole, with
-//! an error that says whose fault it is (`show peers`, `/peers`, the log, and once in the journal); what was heard before
-//! stays in force until it is three intervals old.
+//! TLS is 1.3, and each side shows a certificate. It must be signed by the authority, not have expired, and name the
+//! box as a DNS name; a connection ends when the first certificate of either side does, and the alert `certificate` and
+//! `/status` tell beforehand of this box's own. The address in `url` plays no part, so an address that somebody else
+//! has taken is no peer. Then the report must say the same name, the site of the configuration, this box's cluster, and
+//! no other sites for a pair of the same name: two installations that were copied from each other never mix. Whatever
+//! does not fit is refused whole, with an error that says whose fault it is (`show peers`, `/peers`, the log, and once
+//! in the journal); what was heard before stays in force until it is three intervals old.
 //!
 //! ## Unknown, never false
 //!

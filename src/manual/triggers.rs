@@ -53,10 +53,10 @@
 //! attempt, and age goes on.
 //!
 //! Bounds: 4096 deliveries of commits and tests wait, and 1024 of alerts beside them; neither kind takes the other's
-//! places. Beyond it the oldest one for the endpoint to which most of its kind wait is given up, so that a receiver that
-//! hangs costs no other one a message. 1024 dead and 1024 delivered ones are kept, payloads
-//! take 64 MiB together and 256 KiB each (beyond it `config` is null, then `groups`). 64 attempts run at once, 8 to one
-//! endpoint. Of an answer 64 KiB are read.
+//! places. Beyond it the oldest one for the endpoint to which most of its kind wait is given up, so that a receiver
+//! that hangs costs no other one a message. 1024 dead and 1024 delivered ones are kept, payloads take 64 MiB together
+//! and 256 KiB each (beyond it `config` is null, then `groups`). 64 attempts run at once, 8 to one endpoint. Of an
+//! answer 64 KiB are read.
 //!
 //! ## What is sent
 //!

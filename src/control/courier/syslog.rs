@@ -1,6 +1,6 @@
 //! One attempt of a trigger over syslog: a message of RFC 5424. What nobody confirms (UDP, a local socket) counts as
-//! delivered once it is handed over and nobody has refused it; over TCP, once the receiver has closed after the message:
-//! the kernel takes bytes for one that has hung, or never accepts, so that silence is no sign of anything.
+//! delivered once it is handed over and nobody has refused it; over TCP, once the receiver has closed after the
+//! message: the kernel takes bytes for one that has hung, or never accepts, so that silence is no sign of anything.
 
 use std::io;
 use std::time::Duration;
