@@ -314,7 +314,9 @@ mod tests {
             "name": "web1", "type": "HTTP", "state": "TROFS", "real": "TROFS", "admin": "DISABLED", "probe": "up",
             "forced": null, "active": 1, "since": "2026-11-29T22:50:17Z", "address": "127.0.0.1:8001",
             "resolved": true, "group": null, "server": "app1", "max_client": 500, "vservers": ["web"],
-            "drain": { "kind": "timed", "remaining": "28s", "deadline": null, "started_at": "2026-11-29T22:50:17Z",
+            "drain": { "kind": "timed", "remaining": "28s", "deadline": null, "ends_at": null, "started_at": "2026-11-29T22:50:17Z",
+                "graceful": false, "by": "admin", "actor": "admin:local", "reason": "patch",
+                "waits_for": { "requests": 1, "persistent_clients": 0, "last_expiry": null },
                 "persistent_clients": 0, "persistent_left": null, "persistent_note": null },
             "monitors": [{
                 "name": "web-ok", "check": "web1:web-ok", "state": "up", "weight": 1, "admin": "ENABLED",
@@ -325,6 +327,8 @@ mod tests {
             "disabled_by": {
                 "actor": "admin:local", "since": "2026-11-29T22:50:17Z", "reason": "patch", "expires": null,
             },
+            "probes": [], "rate": 0, "latency": null, "disabled_with": null, "connect_failed": null,
+            "connect_failed_ago": null,
             "forced_by": null, "requests_total": 0, "connect_failures_total": 0, "passive": null, "ejected_for": null, "ejected_because": null, "ejections_total": 0, "bytes_in_total": 0,
             "bytes_out_total": 0, "times": [],
         }))

@@ -85,8 +85,9 @@ mod tests {
                 "severity": "error", "text": "down, and it has no backup", "since": "2026-11-29T22:50:18Z",
                 "raised_at": "2026-11-29T22:50:18Z", "repeats": 0, "told_at": "2026-11-29T22:50:18Z", "triggers": [],
             }],
-            "clock": { "now": "2026-11-29T22:50:19Z", "synced": null },
-            "peers": [], "peer_listen": null,
+            "clock": { "now": "2026-11-29T22:50:19Z", "synced": null, "offset": null },
+            "verdict": { "text": "1 thing is wrong.", "because": "", "severity": "error", "next": null },
+            "lab": false, "faults": [], "peers": [], "peer_listen": null,
             "problems": [{
                 "severity": "error", "kind": "vserver", "object": "db", "since": null,
                 "text": "down, and it has no backup", "href": "", "hidden_by_force": false,
