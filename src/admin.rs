@@ -1,4 +1,5 @@
-//! L5: the ways in over HTTP: REST under `/api/v1`, server-sent events, `/metrics`, `/healthz`, `/readyz`.
+//! L5: the ways in over HTTP: REST under `/api/v1`, NITRO under `/nitro/v1`, server-sent events, `/metrics`, `/healthz`,
+//! `/readyz`.
 //!
 //! One table, [`route::table`], says for each method and path who may call it, what it reads and what it answers; the
 //! router, the checks of query and body, and `/api/v1/openapi.json` are all made of it, so that nothing is reachable
@@ -22,6 +23,7 @@ mod health;
 mod idempotency;
 mod look;
 mod metrics;
+mod nitro;
 mod openapi;
 mod problem;
 mod rest;
@@ -56,6 +58,7 @@ struct Shared {
     events: Arc<events::Hub>,
     turns: edit::Turns,
     answers: idempotency::Answers,
+    nitro: nitro::Nitro,
     /// Streams of `/events` that may be open at once.
     streams: Arc<Semaphore>,
     /// True once the process ends: streams close.
@@ -73,6 +76,7 @@ impl App {
             events,
             turns: edit::Turns::default(),
             answers: idempotency::Answers::default(),
+            nitro: nitro::Nitro::default(),
             streams: Arc::new(Semaphore::new(events::STREAMS_MAX)),
             stopping,
         }))

@@ -7,6 +7,7 @@
 //! - [`checks`]: checks of the GTM: several targets, source, history, what is derived, failures that come together
 //! - [`netscaler`]: each of NetScaler's parameters: supported, stored or refused, and why
 //! - [`commands`]: NetScaler's command line for the configuration, and the numbers of errors
+//! - [`nitro`]: NetScaler's interface over HTTP: who may, which calls, what is there
 //! - [`choices`]: where NetScaler's documentation is silent, and what happens here
 //! - [`tls`]: certificates, TLS to clients and to servers, the PROXY protocol
 //! - [`persistence`]: who goes back to its member, by what, and how long
@@ -59,6 +60,7 @@ pub mod members;
 pub mod methods;
 pub mod monitors;
 pub mod netscaler;
+pub mod nitro;
 pub mod operations;
 pub mod overload;
 pub mod pairs;

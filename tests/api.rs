@@ -15,6 +15,8 @@ mod commands;
 mod events;
 #[path = "api/figures.rs"]
 mod figures;
+#[path = "api/nitro.rs"]
+mod nitro;
 #[path = "api/objects.rs"]
 mod objects;
 #[path = "api/pages.rs"]

@@ -93,6 +93,7 @@ pub(crate) fn table() -> Vec<Route> {
     routes.push(super::events::route());
     routes.push(super::openapi::route());
     routes.extend(super::dashboard::routes());
+    routes.push(super::nitro::route());
     routes
 }
 
@@ -102,7 +103,7 @@ pub(crate) fn router(app: App) -> Router {
         let gate = Gate { app: app.clone(), access: route.access, query: route.query };
         router = router.route(&route.path, route.handler.route_layer(from_fn_with_state(gate, guard)));
     }
-    router.fallback(no_such_path).method_not_allowed_fallback(method_not_allowed).with_state(app)
+    super::nitro::mount(router).fallback(no_such_path).method_not_allowed_fallback(method_not_allowed).with_state(app)
 }
 
 /// Lets a request through to its handler: who calls, may they, are the parameters known.

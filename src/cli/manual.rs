@@ -36,6 +36,7 @@ const PAGES: &[(&str, &str)] = &pages![
     "methods",
     "monitors",
     "netscaler",
+    "nitro",
     "operations",
     "overload",
     "pairs",

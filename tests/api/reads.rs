@@ -80,7 +80,6 @@ async fn every_error_is_a_problem_document() {
         (Method::GET, "/api/v1/alerts?kind=service.dwon", 400, "invalid_request"),
         (Method::POST, "/api/v1/triggers/page-rse/test", 404, "unknown_object"),
         (Method::POST, "/api/v1/scenarios/dr/guard", 400, "invalid_request"),
-        (Method::GET, "/nitro/v1/config/lbvserver", 501, "not_in_this_build"),
         (Method::GET, "/api/v1/explain/dns", 400, "invalid_request"),
         (Method::GET, "/api/v1/journal?since=soon", 400, "invalid_request"),
     ] {

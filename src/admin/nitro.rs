@@ -1,0 +1,205 @@
+//! NITRO: NetScaler's interface over HTTP, as its clients speak it, under `/nitro/v1/config` and `/nitro/v1/stat`.
+//!
+//! The same listener, callers, roles and writer as REST; only the words are NetScaler's. A request goes: path and query
+//! ([`target`]) → who calls ([`entry`]) → body ([`payload`]) → a look at the configuration ([`config`]), at counters
+//! ([`stat`]), or a change: statements on the configuration ([`change`]) and acts on what runs ([`act`]) → JSON under
+//! the status line that clients compare ([`answer`]). Whatever is asked for and is not there is kept in [`missing`].
+
+mod act;
+mod answer;
+mod bindings;
+mod change;
+mod clear;
+mod config;
+mod entry;
+mod fault;
+mod files;
+mod live;
+mod machine;
+mod missing;
+mod payload;
+mod session;
+mod shape;
+mod special;
+mod stat;
+mod system;
+mod target;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::Method;
+use axum::http::request::Parts;
+use axum::response::{IntoResponse, Response};
+use axum::routing::any;
+use parking_lot::Mutex;
+
+use super::App;
+use super::auth::{Access, Caller};
+use super::body;
+use crate::model::time::Wall;
+use crate::netscaler::document::Document;
+use answer::{Answer, Fault};
+use payload::Payload;
+use target::{Named, Space, Target};
+
+pub(super) use missing::route;
+
+/// Bytes of a body.
+const BODY_MAX: usize = 4 << 20;
+/// Of one whose sender is not known.
+const LOGIN_MAX: usize = 16 << 10;
+
+/// What NITRO keeps between requests.
+#[derive(Default)]
+pub(super) struct Nitro {
+    sessions: session::Sessions,
+    missing: missing::Missing,
+    meter: machine::Meter,
+    /// The configuration as statements see it, and its hash.
+    seen: Mutex<Option<(String, Arc<Document>)>>,
+}
+
+/// One request of a caller who was let in.
+struct Call<'a> {
+    app: &'a App,
+    parts: &'a Parts,
+    caller: Caller,
+    target: Target,
+    payload: Payload,
+}
+
+/// Everything under `/nitro`.
+pub(super) fn mount(router: Router<App>) -> Router<App> {
+    router.route("/nitro", any(serve)).route("/nitro/{*path}", any(serve))
+}
+
+async fn serve(State(app): State<App>, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    let answer = Target::parse(parts.uri.path(), parts.uri.query().unwrap_or_default());
+    match answer {
+        Ok(target) => match carry_out(&app, &parts, target, body).await {
+            Ok(response) => response,
+            Err(fault) => fault.into_response(),
+        },
+        Err(fault) => fault.into_response(),
+    }
+}
+
+async fn carry_out(app: &App, parts: &Parts, target: Target, body: Body) -> Result<Response, Fault> {
+    let names = |word: &str| target.resource.as_deref().is_some_and(|r| r.eq_ignore_ascii_case(word));
+    let is_post = parts.method == Method::POST;
+    if is_post && names("logout") {
+        return Ok(entry::logout(app, parts).await.into_response());
+    }
+    let may_log_in = is_post && target.space == Space::Config && target.resource.is_none();
+    let logs_in = is_post && names("login");
+    // A login says who calls; what else a request carries does not matter to it.
+    let entered = if logs_in { Err(Fault::new(1027, "")) } else { entry::admit(app, parts).await };
+    if entered.is_err() && !logs_in && !may_log_in {
+        entered?;
+        return Err(Fault::new(1027, ""));
+    }
+    let limit = if entered.is_ok() { BODY_MAX } else { LOGIN_MAX };
+    let payload = Payload::parse(&body::read(body, limit).await.map_err(Fault::from)?)?;
+    let says = |word: &str| payload.resource.as_deref().is_some_and(|r| r.eq_ignore_ascii_case(word));
+    if logs_in || (may_log_in && says("login")) {
+        return Ok(entry::login(app, parts, &payload).await?.into_response());
+    }
+    if may_log_in && says("logout") {
+        return Ok(entry::logout(app, parts).await.into_response());
+    }
+    let call = Call { app, parts, caller: entered?, target, payload };
+    let (method, resource) = (call.method(), call.resource().map(str::to_owned));
+    let done = call.carry_out().await;
+    match (done, resource) {
+        (Err(fault), Some(resource)) => {
+            note_missing(app, &method, &resource, &fault).await;
+            Err(fault)
+        }
+        (done, _) => done,
+    }
+}
+
+/// Keeps what is not there: a resource (1088), an attribute (1090), a value of one (1097).
+async fn note_missing(app: &App, method: &str, resource: &str, fault: &Fault) {
+    let attribute = match fault.code {
+        1088 => None,
+        1090 | 1097 if fault.code == 1090 || fault.message.contains("not available here") => {
+            let inside = fault.message.split_once('[').and_then(|(_, rest)| rest.split([',', ']']).next());
+            Some(inside.unwrap_or_default().trim().to_owned())
+        }
+        _ => return,
+    };
+    let now = app.read(|world| world.now.wall).await.unwrap_or(Wall(0));
+    app.0.nitro.missing.note(now, method, resource, attribute.as_deref());
+}
+
+// === impl Call ===
+
+impl Call<'_> {
+    /// `GET`, or `stat`.
+    fn method(&self) -> String {
+        match self.target.space {
+            Space::Stat => "stat".to_owned(),
+            Space::Config => self.parts.method.to_string(),
+        }
+    }
+
+    /// As the path names it, else the body.
+    fn resource(&self) -> Option<&str> {
+        self.target.resource.as_deref().or(self.payload.resource.as_deref())
+    }
+
+    fn name(&self) -> Option<&Named> {
+        self.target.name.as_ref()
+    }
+
+    /// Where uploaded files are.
+    async fn files(&self) -> Result<files::Files, Fault> {
+        let state = self.app.read(|world| world.config.state.clone()).await.map_err(Fault::from)?;
+        Ok(files::Files::in_state(state.as_deref()))
+    }
+
+    fn wants_warnings(&self) -> bool {
+        self.target.asked.warning || self.payload.warning
+    }
+
+    async fn carry_out(self) -> Result<Response, Fault> {
+        match (self.parts.method.as_str(), self.target.space) {
+            ("GET" | "HEAD", Space::Config) => Ok(self.read_config().await?.into_response()),
+            ("GET" | "HEAD", Space::Stat) => Ok(self.read_statistics().await?.into_response()),
+            ("POST" | "PUT" | "DELETE", Space::Config) => self.change().await,
+            (method, _) => Err(Fault::new(301, method).status(405)),
+        }
+    }
+
+    async fn read_statistics(self) -> Result<Answer, Fault> {
+        entry::allow(&self.caller, Access::Read)?;
+        let Target { resource, name, asked, .. } = self.target;
+        let Some(resource) = resource else { return Ok(shape::names("statobjects", stat::RESOURCES)) };
+        let app = self.app.clone();
+        let now = tokio::time::Instant::now();
+        let study = move |world: &crate::control::World<'_>| {
+            let machine = machine::Machine::read(&app.0.nitro.meter, now);
+            let found = stat::read(world, &machine, &resource, name.as_ref(), &asked);
+            let found = found.unwrap_or_else(|| Err(Fault::new(1088, target::printable(&resource))))?;
+            shape::shape(&resource, found, &asked)
+        };
+        self.app.study(study).await.map_err(Fault::from)?
+    }
+
+    async fn read_config(self) -> Result<Answer, Fault> {
+        entry::allow(&self.caller, Access::Read)?;
+        let Target { resource, name, asked, .. } = self.target;
+        let Some(resource) = resource else { return Ok(shape::names("configobjects", &config::names())) };
+        let app = self.app.clone();
+        let study = move |world: &crate::control::World<'_>| {
+            let found = config::read(&app, world, &resource, name.as_ref(), &asked)?;
+            shape::shape(&resource, found, &asked)
+        };
+        self.app.study(study).await.map_err(Fault::from)?
+    }
+}

@@ -1,0 +1,273 @@
+//! GET of `/nitro/v1/config/…`: what the configuration says, in NITRO's words, with what is going on laid over it.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::answer::{Fault, Object};
+use super::files::Files;
+use super::live::{self, put};
+use super::machine::Machine;
+use super::stat::Found;
+use super::target::{Asked, Named, printable};
+use super::{bindings, system};
+use crate::admin::App;
+use crate::admin::dto::{CertificateDto, certificate_left};
+use crate::config::edit;
+use crate::control::World;
+use crate::netscaler::document::Document;
+use crate::netscaler::resource::{Resource, Shape};
+
+/// What one look at the configuration needs.
+struct Reading<'a> {
+    app: &'a App,
+    world: &'a World<'a>,
+    name: Option<&'a Named>,
+    asked: &'a Asked,
+}
+
+/// Every resource that can be read.
+pub(super) fn names() -> Vec<&'static str> {
+    let ours = bindings::BINDINGS.iter().map(|binding| binding.nitro);
+    let own = [
+        "nsversion",
+        "nsconfig",
+        "nsfeature",
+        "nsmode",
+        "nslicense",
+        "nshardware",
+        "nscapacity",
+        "hanode",
+        "interface",
+        "systemfile",
+        "login",
+        "logout",
+    ];
+    let all: BTreeSet<&str> = Resource::all().map(|resource| resource.nitro).chain(ours).chain(own).collect();
+    all.into_iter().collect()
+}
+
+/// What `resource` has under `name`, or all of it.
+pub(super) fn read(
+    app: &App,
+    world: &World<'_>,
+    resource: &str,
+    name: Option<&Named>,
+    asked: &Asked,
+) -> Result<Found, Fault> {
+    let lower = resource.to_ascii_lowercase();
+    let machine = || Machine::read(&app.0.nitro.meter, tokio::time::Instant::now());
+    if let Some(found) = system::read(world, machine, &lower) {
+        return match name {
+            Some(name) if !found.single => of_name(&found, name),
+            _ => Ok(found),
+        };
+    }
+    let reading = Reading { app, world, name, asked };
+    if lower == "systemfile" {
+        return reading.files();
+    }
+    if let Some(binding) = bindings::find(&lower) {
+        return reading.binding(binding);
+    }
+    if let Some(owner) = lower.strip_suffix("_binding").and_then(Resource::find).filter(|owner| !owner.is_binding()) {
+        return reading.aggregate(owner);
+    }
+    match Resource::find(&lower) {
+        Some(resource) => reading.objects(resource),
+        None => Err(Fault::new(1088, printable(resource))),
+    }
+}
+
+/// Of a list that has no name of its own: whatever names an entry.
+fn of_name(found: &Found, name: &Named) -> Result<Found, Fault> {
+    let names =
+        |object: &Object, name: &str| ["id", "name"].iter().any(|key| object.get(*key).is_some_and(|v| v == name));
+    let wanted = name.find(|name| found.objects.iter().any(|object| names(object, name)));
+    let object = found.objects.iter().find(|object| names(object, wanted));
+    match object {
+        Some(object) => Ok(Found { objects: vec![object.clone()], single: false }),
+        None => Err(Fault::no_such("name", wanted)),
+    }
+}
+
+// === impl Reading ===
+
+impl Reading<'_> {
+    /// What runs, as statements see it; kept until it changes.
+    fn document(&self) -> Result<Arc<Document>, Fault> {
+        let hash = &self.world.config.hash;
+        if let Some((known, document)) = &*self.app.0.nitro.seen.lock()
+            && known == hash
+        {
+            return Ok(Arc::clone(document));
+        }
+        let (text, _) = edit::running(self.world.sources, self.world.model);
+        let document = Document::from_toml(&text).map_err(|error| {
+            tracing::error!(error, "the running configuration cannot be read");
+            Fault::new(1043, "the running configuration cannot be read")
+        })?;
+        let document = Arc::new(document);
+        *self.app.0.nitro.seen.lock() = Some((hash.clone(), Arc::clone(&document)));
+        Ok(document)
+    }
+
+    fn kept_files(&self) -> Files {
+        Files::in_state(self.world.config.state.as_deref())
+    }
+
+    fn files(&self) -> Result<Found, Fault> {
+        let location = self.asked.arg("filelocation");
+        let name = self.name.map(Named::meant).or_else(|| self.asked.arg("filename"));
+        let objects = self.kept_files().list(name, location)?;
+        Ok(Found { objects, single: false })
+    }
+
+    fn binding(&self, binding: &bindings::Binding) -> Result<Found, Fault> {
+        let owners = (binding.owners)(self.world.model);
+        let objects = match self.name {
+            None => owners.iter().flat_map(|owner| (binding.of)(self.world, owner)).collect(),
+            Some(name) => {
+                let wanted = name.find(|name| owners.contains(&name));
+                if !owners.contains(&wanted) {
+                    return Err(Fault::no_such(binding.key, wanted));
+                }
+                (binding.of)(self.world, wanted)
+            }
+        };
+        Ok(Found { objects, single: false })
+    }
+
+    /// `lbvserver_binding`: everything that is bound to an object.
+    fn aggregate(&self, owner: &'static Resource) -> Result<Found, Fault> {
+        let document = self.document()?;
+        let known = document.names(owner);
+        let names = match self.name {
+            None => known,
+            Some(name) => {
+                let wanted = name.find(|name| document.has(owner, name));
+                if !document.has(owner, wanted) {
+                    return Err(Fault::no_such(owner.key, wanted));
+                }
+                vec![wanted]
+            }
+        };
+        let one = |name: &&str| {
+            let others = owner.bindings().filter(|binding| bindings::find(binding.nitro).is_none());
+            let others = others.map(|binding| (binding.nitro, document.bindings(binding, name))).collect();
+            bindings::aggregate(self.world, owner.nitro, owner.key, name, others)
+        };
+        Ok(Found { objects: names.iter().map(one).collect(), single: false })
+    }
+
+    fn objects(&self, resource: &'static Resource) -> Result<Found, Fault> {
+        let document = self.document()?;
+        if let Shape::Single { .. } = resource.shape {
+            return Ok(Found { objects: document.objects(resource), single: true });
+        }
+        let Some(name) = self.name else {
+            let mut objects = document.objects(resource);
+            objects.extend(self.built_in(resource, None));
+            objects.iter_mut().for_each(|object| self.dress(resource, object));
+            return Ok(Found { objects, single: false });
+        };
+        let owner = resource.owner().unwrap_or(resource);
+        let wanted = name.find(|name| document.has(owner, name));
+        let mut objects = if resource.is_binding() {
+            if !document.has(owner, wanted) {
+                return Err(Fault::no_such(resource.key, wanted));
+            }
+            document.bindings(resource, wanted)
+        } else {
+            let found = document.object(resource, wanted).into_iter().chain(self.built_in(resource, Some(wanted)));
+            found.take(1).collect()
+        };
+        if objects.is_empty() && !resource.is_binding() {
+            return Err(Fault::no_such(resource.key, wanted));
+        }
+        objects.iter_mut().for_each(|object| self.dress(resource, object));
+        Ok(Found { objects, single: false })
+    }
+
+    /// Monitors that are in no configuration.
+    fn built_in(&self, resource: &Resource, name: Option<&str>) -> Vec<Object> {
+        if resource.nitro != "lbmonitor" {
+            return Vec::new();
+        }
+        let built_in = self.world.model.monitors.iter().filter(|monitor| monitor.builtin);
+        let wanted = built_in.filter(|monitor| name.is_none_or(|name| *monitor.name == *name));
+        let one = |monitor: &crate::model::check::Monitor| {
+            let mut object = Object::new();
+            let schedule = &monitor.schedule;
+            put(&mut object, "monitorname", &*monitor.name);
+            put(&mut object, "type", monitor.kind.word());
+            put(&mut object, "state", "ENABLED");
+            put(&mut object, "interval", schedule.interval.as_secs());
+            put(&mut object, "units3", "SEC");
+            put(&mut object, "resptimeout", schedule.timeout.as_secs());
+            put(&mut object, "units4", "SEC");
+            put(&mut object, "retries", schedule.fall);
+            put(&mut object, "successretries", schedule.rise);
+            put(&mut object, "downtime", schedule.down_time.map_or(0, |time| time.as_secs()));
+            put(&mut object, "units2", "SEC");
+            object
+        };
+        wanted.map(one).collect()
+    }
+
+    /// Lays what is going on over what the configuration says.
+    fn dress(&self, resource: &Resource, object: &mut Object) {
+        let (world, model) = (self.world, self.world.model);
+        let name = object.get(resource.key).and_then(Value::as_str).unwrap_or_default().to_owned();
+        match resource.nitro {
+            "lbvserver" | "csvserver" => {
+                let Some(id) = model.vserver_id(&name) else { return };
+                live::vserver(world, id, object);
+            }
+            "service" => {
+                let Some(id) = model.service_id(&name) else { return };
+                let (ip, _) = live::endpoint(world, id);
+                let server = model.service(id).server.map(|server| &*model.servers[server.index()].name);
+                put(object, "servername", server.unwrap_or(&ip));
+                put(object, "ipaddress", ip);
+                live::service(world, id, object);
+            }
+            "servicegroup" => {
+                let Some(id) = model.group_id(&name) else { return };
+                live::group(world, id, object);
+            }
+            "server" => {
+                let Some(id) = model.server_id(&name) else { return };
+                live::server(world, id, object);
+            }
+            "sslcertkey" => self.certificate(&name, object),
+            _ => {}
+        }
+    }
+
+    fn certificate(&self, name: &str, object: &mut Object) {
+        for key in ["cert", "key"] {
+            let said = object.get(key).and_then(Value::as_str).and_then(|path| self.kept_files().said_of(path));
+            if let Some(said) = said {
+                put(object, key, said);
+            }
+        }
+        let Some(id) = self.world.model.certificate_id(name) else { return };
+        let told = CertificateDto::of(self.world, id);
+        let facts = self.world.model.certificates[id.index()].facts();
+        let seconds = |at: i64| live::date(crate::model::time::Wall(at.saturating_mul(1_000_000))) + " GMT";
+        put(object, "serial", told.serial);
+        put(object, "issuer", told.issuer);
+        put(object, "subject", told.subject);
+        put(object, "daystoexpiration", told.days_left);
+        put(object, "publickey", told.key);
+        put(object, "version", 3);
+        if let Some(facts) = facts {
+            put(object, "clientcertnotbefore", seconds(facts.not_before));
+            put(object, "clientcertnotafter", seconds(facts.not_after));
+            let expired = certificate_left(facts.not_after, self.world.now.wall) < 0;
+            put(object, "status", if expired { "Expired" } else { "Valid" });
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! `/nitro/v1/stat/…`: counters and gauges as text, rates as numbers, percentages as floats. What NetScaler counts and
+//! is not counted here is 0, because clients take a missing label for an error.
+
+mod objects;
+mod totals;
+
+use super::answer::{Fault, Object};
+use super::live::put;
+use super::machine::Machine;
+use super::target::{Asked, Named};
+use crate::control::World;
+use crate::model::id::{GroupId, ServerId, ServiceId, VserverId};
+use crate::model::vserver::Role;
+
+/// What was found.
+pub(super) struct Found {
+    pub objects: Vec<Object>,
+    /// There is one of it: an object, not a list.
+    pub single: bool,
+}
+
+/// Resources with statistics.
+pub(super) const RESOURCES: &[&str] = &[
+    "lbvserver",
+    "csvserver",
+    "service",
+    "servicegroup",
+    "servicegroupmember",
+    "server",
+    "sslvserver",
+    "system",
+    "systemcpu",
+    "systemmemory",
+    "ns",
+    "protocolhttp",
+    "protocoltcp",
+    "protocolip",
+    "ssl",
+    "aaa",
+    "Interface",
+    "hanode",
+    "gslbvserver",
+    "gslbservice",
+    "vpnvserver",
+    "lbmonitor",
+];
+
+/// The statistics of `resource`; `None`: there are none of this name.
+pub(super) fn read(
+    world: &World<'_>,
+    machine: &Machine,
+    resource: &str,
+    name: Option<&Named>,
+    asked: &Asked,
+) -> Option<Result<Found, Fault>> {
+    let model = world.model;
+    let listed = |key: &str, objects: Vec<Object>| pick(key, objects, name);
+    let found = match &resource.to_ascii_lowercase()[..] {
+        "lbvserver" => listed("name", vservers(world, |role| matches!(role, Role::Lb), objects::vserver)),
+        "csvserver" => listed("name", vservers(world, |role| matches!(role, Role::Cs { .. }), objects::csvserver)),
+        "sslvserver" => listed("vservername", ssl_vservers(world)),
+        "service" => {
+            let own = model.services.iter().enumerate().filter(|(_, service)| service.group.is_none());
+            listed("name", own.map(|(at, _)| objects::service(world, ServiceId::from_index(at))).collect())
+        }
+        "servicegroup" => {
+            let all = 0..model.groups.len();
+            let shown = all.map(|at| objects::group(world, GroupId::from_index(at), asked.statbindings));
+            listed("servicegroupname", shown.collect())
+        }
+        "servicegroupmember" => members(world, asked),
+        "server" => {
+            let all = 0..model.servers.len();
+            listed("name", all.map(|at| objects::server(world, ServerId::from_index(at))).collect())
+        }
+        "system" => single(totals::system(world, machine)),
+        "systemcpu" => Ok(Found { objects: totals::cpus(machine), single: false }),
+        "systemmemory" => single(totals::memory(machine)),
+        "ns" => single(totals::ns(world, machine)),
+        "protocolhttp" => single(totals::http(world)),
+        "protocoltcp" => single(totals::tcp(world)),
+        "protocolip" => single(totals::ip(world)),
+        "ssl" => single(totals::ssl(world)),
+        "aaa" => single(totals::aaa()),
+        "hanode" => Ok(Found { objects: vec![totals::hanode()], single: false }),
+        "interface" => listed("id", totals::interfaces(machine)),
+        // NetScaler has them, and there are none.
+        "gslbvserver" | "gslbservice" | "vpnvserver" | "lbmonitor" => listed("name", Vec::new()),
+        _ => return None,
+    };
+    Some(found)
+}
+
+fn single(object: Object) -> Result<Found, Fault> {
+    Ok(Found { objects: vec![object], single: true })
+}
+
+/// All of them, or the one that is named.
+fn pick(key: &str, objects: Vec<Object>, name: Option<&Named>) -> Result<Found, Fault> {
+    let Some(name) = name else { return Ok(Found { objects, single: false }) };
+    let is = |object: &Object, name: &str| object.get(key).is_some_and(|value| value == name);
+    let wanted = name.find(|name| objects.iter().any(|object| is(object, name)));
+    let object = objects.iter().find(|object| is(object, wanted));
+    match object {
+        Some(object) => Ok(Found { objects: vec![object.clone()], single: false }),
+        None => Err(Fault::no_such(key, wanted)),
+    }
+}
+
+fn vservers(
+    world: &World<'_>,
+    of: impl Fn(&Role) -> bool,
+    show: impl Fn(&World<'_>, VserverId) -> Object,
+) -> Vec<Object> {
+    let ours = world.model.vservers.iter().enumerate().filter(|(_, vserver)| of(&vserver.role));
+    ours.map(|(at, _)| show(world, VserverId::from_index(at))).collect()
+}
+
+fn ssl_vservers(world: &World<'_>) -> Vec<Object> {
+    let ours = world.model.vservers.iter().enumerate().filter(|(_, vserver)| vserver.protocol.is_tls());
+    ours.map(|(at, vserver)| {
+        let mut object = Object::new();
+        put(&mut object, "vservername", &*vserver.name);
+        object.extend(objects::vserver(world, VserverId::from_index(at)).into_iter().filter(|(key, _)| key != "name"));
+        object
+    })
+    .collect()
+}
+
+/// `args=servicegroupname:…,servername:…` (or `ip:`) `,port:…`
+fn members(world: &World<'_>, asked: &Asked) -> Result<Found, Fault> {
+    let group = asked.arg("servicegroupname").ok_or_else(|| Fault::new(1095, "serviceGroupName"))?;
+    let id = world.model.group_id(group).ok_or_else(|| Fault::no_such("serviceGroupName", group))?;
+    let members = &world.model.groups[id.index()].members;
+    let objects = members.iter().map(|member| objects::member(world, id, member)).filter(|object| {
+        let is = |key: &str, field: &str| {
+            asked.arg(key).is_none_or(|wanted| {
+                object.get(field).is_some_and(|v| v.as_str().map_or_else(|| v.to_string(), str::to_owned) == wanted)
+            })
+        };
+        is("servername", "servername") && is("ip", "primaryipaddress") && is("port", "primaryport")
+    });
+    Ok(Found { objects: objects.collect(), single: false })
+}

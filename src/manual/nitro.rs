@@ -1,0 +1,81 @@
+//! # NITRO
+//!
+//! NetScaler's interface over HTTP, at the management address under `/nitro/v1/config/…` and `/nitro/v1/stat/…`.
+//! Clients that speak NITRO (check-netscaler, the Ansible collection `netscaler.adc`, Terraform's provider, exporters,
+//! scripts) find the calls, the status lines, the numbers of errors and the types of values that they look for. Behind
+//! it stand the same configuration, the same acts and the same journal as behind REST and the shell.
+//!
+//! ```text
+//! curl -H 'X-NITRO-USER: nsroot' -H 'X-NITRO-PASS: …' http://127.0.0.1:9080/nitro/v1/config/lbvserver/web
+//! curl -d '{"service":{"name":"web1","delay":300,"graceful":"YES"}}' \
+//!      'http://127.0.0.1:9080/nitro/v1/config/service?action=disable'
+//! ```
+//!
+//! ## Who may
+//!
+//! As over REST. Without users a caller on this machine is the superuser, whatever name and password it sends: there is
+//! nothing to compare them with. A login then answers with a session all the same, because clients want one. With
+//! users, every request needs one of these, and what is sent must be right:
+//!
+//! - the headers `X-NITRO-USER` and `X-NITRO-PASS`, per call;
+//! - a session: `POST config/login` answers 201 with `sessionid` and the cookie `NITRO_AUTH_TOKEN`. The token is read
+//!   from the cookies `NITRO_AUTH_TOKEN` and `sessionid`, and from a request header named `Set-Cookie`, as some SDKs send
+//!   it;
+//! - what REST takes: HTTP Basic, or an API token as bearer.
+//!
+//! A session ends after lying idle for 900 s, or for the `timeout` of the login (up to 86400), and at the latest when
+//! `[admin.sessions]` says, or when its user, the role or the password changes. Wrong passwords lock as everywhere: 429
+//! with the number 354. Role `read-only` may GET, `operator` may enable and disable, `superuser` may configure; else
+//! 403 with 2138. The journal tells the door, `NITRO tcp 192.0.2.1:4711`.
+//!
+//! ## Calls
+//!
+//! | call | does |
+//! |---|---|
+//! | `GET config/R[/name]` | configuration with the state laid over it |
+//! | `POST config/R` | adds: 201. `?idempotent=yes` sets what is there already |
+//! | `PUT config/R[/name]` | updates: 200 |
+//! | `DELETE config/R/name?args=…` | removes: 200 |
+//! | `POST` or `PUT config/A_B_binding`, `DELETE …/name?args=…` | binds: 201, unbinds: 200 |
+//! | `POST config/R?action=unset`, `rename` | back to the default, a new name |
+//! | `POST config/R?action=enable`, `disable` | the act; `delay` and `graceful` for services, groups, members and servers |
+//! | `POST config/nsconfig?action=save`, `clear` | writes FILE; clears what runs |
+//! | `GET stat/R[/name]` | statistics; `statbindings=yes` nests the members of a group |
+//!
+//! A GET takes `args`, `attrs`, `filter` (`/…/` is a pattern), `count=yes`, `pagesize`, `pageno` and `view=summary`.
+//!
+//! Several objects in an array are one edit: `X-NITRO-ONERROR` says `exit` (the default: what came before the failing
+//! one stays), `continue`, or `rollback`. A failure answers `207 Multi Status` with 1243 and an entry for each. With
+//! `?warning=yes` a warning answers `209 X-NITRO-WARNING`.
+//!
+//! A change is in the running configuration at once; `nsconfig.configchanged` is true until it is saved. `clear` at the
+//! levels `basic` and `extended` removes everything but the appliance itself: the address of the management, users,
+//! peers, the journal's settings and `[dns]`; `basic` keeps features, log, resolver and defaults too. `full` is
+//! refused.
+//!
+//! ## What is there
+//!
+//! `server`, `service`, `servicegroup` and its members, `lbmonitor`, `lbvserver`, `csvserver`, `lbgroup`, `sslcertkey`,
+//! `sslvserver`, their bindings and the collections `<x>_binding`, `svcbindings`, `servicegroupbindings`,
+//! `lbparameter`, `nsfeature`, `nsmode`, `nsversion`, `nslicense` (there are no licences: everything is on, and never
+//! expires in the lifetime of a check), `nshardware`, `nsconfig`, `hanode` (a box on its own), `interface`, `ntpsync`,
+//! `systemfile`. `bascule manual netscaler` has each parameter. Resources of GSLB and policies of other features list
+//! as empty, so that clients that look at them go on.
+//!
+//! What is not there answers 1088 (a resource), 1090 (an attribute) or 1097 with the reason (a value): nothing is taken
+//! and ignored. `GET /api/v1/nitro/missing` lists what clients asked for in vain since the start.
+//!
+//! `systemfile` keeps certificates and keys in the folder `ssl` of the state directory, under the name `/nsconfig/ssl`;
+//! `sslcertkey` finds them there by their plain names. Private keys go in and do not come out. A vserver of type SSL with
+//! an address needs its certificate: add it without `ipv46`, bind, then update the address.
+//!
+//! ## Types
+//!
+//! What NetScaler's reference calls `<Double>` is text (`"weight": "3"`), `<Integer>` a number, `<Boolean>` true or
+//! false. On input each may be either. Statistics: totals and gauges are text, rates numbers, percentages floats; what
+//! is not counted here is 0. Times are UTC.
+//!
+//! Decided where NetScaler's documentation is silent: enabling and disabling what is so already answers 200, and so does an update that says nothing but the name; `status`
+//! of an lbvserver is 2 while a member is UP, else 1; a group is PARTIAL-UP while some of its members in service are
+//! UP, PARTIAL-DOWN while none is and some drain; statistics say the long words (`OUT OF SERVICE`) as the configuration
+//! does.
