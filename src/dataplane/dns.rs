@@ -15,6 +15,7 @@ pub mod secondary;
 pub mod serve;
 pub mod transfer;
 pub mod tsig;
+mod turns;
 pub mod wire;
 
 pub use answer::{Outcome, Transport, answer};

@@ -85,7 +85,8 @@
 //! Over TLS everything is as over TCP, transfers included (RFC 9103). Over HTTPS a query is the body of a POST or stands
 //! base64url-coded in `?dns=` of a GET, over HTTP/2 or HTTP/1.1; `max-age` of the answer is the least of its TTLs, and
 //! `private`, as answers may depend on who asks. What is no query is 400, another path 404, another method 405, a query
-//! of more than 4096 bytes 413, another type 415. Transfers are refused there: one answer is one message.
+//! of more than 4096 bytes 413 (in a URL 414), another type 415. Transfers are refused there: one answer is one
+//! message.
 //!
 //! ```text
 //! kdig @192.0.2.53 +tls www.example.test

@@ -17,7 +17,7 @@
 //! | `file` | a private key: PKCS#8 in PEM form, or BIND's `K….private` with its `.key` file beside it. A plain string is the same as `{ file = … }` |
 //! | `role` | `ksk` signs the DNSKEY records, `zsk` everything else, `csk` all of it. Default: what the flags of the `.key` file say, else `csk` |
 //! | `state` | `active` signs; `published` only stands among the DNSKEY records. Default `active` |
-//! | `validity` | how long a signature is good. `1d` to a year, default `14d`; no TTL of the zone may be more than a quarter of it |
+//! | `validity` | how long a signature is good. `1d` to a year, default `14d`; no TTL of the zone may be more than a quarter of it; those of a zone that comes from a primary are cut to it |
 //!
 //! Algorithms are ECDSAP256SHA256 (13) and ED25519 (15). One key is enough:
 //!

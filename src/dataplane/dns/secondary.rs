@@ -10,9 +10,9 @@ mod fetch;
 mod records;
 mod schedule;
 mod shelf;
-mod turns;
 
 use std::collections::HashMap;
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -23,6 +23,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::tsig::Key;
+use super::turns::Turns;
 use crate::model::event::Observation;
 use crate::model::id::Name;
 use crate::model::time::Wall;
@@ -35,14 +36,13 @@ use fetch::Ask;
 use schedule::{Schedule, Timers};
 pub use shelf::Shelf;
 use shelf::Slot;
-use turns::Turns;
 
 /// Keeps every zone that has primaries.
 pub struct Secondaries {
     reports: mpsc::Sender<Observation>,
     /// `None`: nothing is kept on disk.
     shelf: Option<Shelf>,
-    turns: Turns,
+    turns: Turns<SocketAddr>,
     keepers: HashMap<DnsName, (Definition, JoinHandle<()>)>,
 }
 
@@ -61,7 +61,7 @@ struct Keeper {
     live: Arc<ZoneLive>,
     reports: mpsc::Sender<Observation>,
     shelf: Option<Slot>,
-    turns: Turns,
+    turns: Turns<SocketAddr>,
     have: Option<Received>,
     schedule: Schedule,
     began: Instant,

@@ -15,7 +15,7 @@ use super::wire::{self, ExtendedError, HEADER, Opt, Query, Section, Writer, rcod
 use crate::model::transfer::Transfer;
 use crate::model::zone::{DnsName, RecordType, StaticRecord};
 use crate::snapshot::Snapshot;
-use crate::snapshot::contents::changes;
+use crate::snapshot::contents::{changes, is_newer};
 use crate::snapshot::signing::{Signable, ZoneSigner};
 use crate::snapshot::zones::{Node, NodeId};
 
@@ -100,7 +100,10 @@ pub fn begin(snapshot: &Arc<Snapshot>, message: &[u8], client: IpAddr, now: u64)
     if let Some(missing) = snapshot.zones.zone(zone).missing {
         return Reply::One(refuse(rcode::SERVFAIL, Some(super::answer::unavailable(missing))));
     }
-    if query.rtype == TYPE_IXFR && known_serial(message, &query) == Some(snapshot.serial(zone)) {
+    let serial = snapshot.serial(zone);
+    let known = known_serial(message, &query).filter(|_| query.rtype == TYPE_IXFR);
+    // The same or a newer one (RFC 1995 §2).
+    if known.is_some_and(|known| known == serial || is_newer(known, serial)) {
         let mut out = Vec::new();
         let mut writer = Writer::new(&mut out, &query, message, usize::from(u16::MAX), TSIG_MAX);
         let entry = snapshot.zones.zone(zone);
@@ -113,11 +116,7 @@ pub fn begin(snapshot: &Arc<Snapshot>, message: &[u8], client: IpAddr, now: u64)
         }
         return Reply::One(out);
     }
-    let differences = known_serial(message, &query).filter(|_| query.rtype == TYPE_IXFR);
-    let differences = differences.and_then(|from| differences_since(snapshot, zone, from));
-    let live = &snapshot.zone_live[zone];
-    let total = if differences.is_some() { &live.ixfr_total } else { &live.axfr_total };
-    total.fetch_add(1, Ordering::Relaxed);
+    let differences = known.and_then(|from| differences_since(snapshot, zone, from));
     let (snapshot, request) = (Arc::clone(snapshot), message.to_vec());
     let is_ended = differences.is_some();
     let queue = differences.unwrap_or_default();
@@ -185,12 +184,30 @@ fn known_serial(message: &[u8], query: &Query) -> Option<u32> {
 // === impl Outgoing ===
 
 impl Outgoing {
+    /// Counts it as begun.
+    pub fn count(&self) {
+        let live = &self.snapshot.zone_live[self.zone];
+        let total = if self.is_ended { &live.ixfr_total } else { &live.axfr_total };
+        total.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// In place of it: not now. `now`: Unix seconds.
+    pub fn refusal(mut self, now: u64) -> Vec<u8> {
+        let mut out = Vec::new();
+        let writer = Writer::new(&mut out, &self.query, &self.request, usize::from(u16::MAX), TSIG_MAX);
+        writer.finish(rcode::SERVFAIL, opt(&self.query, None).as_ref());
+        if let Some(signer) = &mut self.signer {
+            signer.sign(&mut out, now);
+        }
+        out
+    }
+
     /// Writes the next message into `out`; false where the transfer is over. `now`: Unix seconds.
     pub fn next(&mut self, out: &mut Vec<u8>, now: u64) -> bool {
         if self.is_ended && self.queue.is_empty() {
             return false;
         }
-        let reserved = HEADER + TSIG_MAX;
+        let reserved = HEADER + if self.signer.is_some() { TSIG_MAX } else { 0 };
         let mut writer = Writer::new(out, &self.query, &self.request, MESSAGE, reserved);
         let mut count = 0;
         while let Some(row) = self.row() {
@@ -201,7 +218,13 @@ impl Outgoing {
             } else if full {
                 // One record that is longer than a message usually is.
                 writer = Writer::new(out, &self.query, &self.request, usize::from(u16::MAX), reserved);
-                let _ = writer.record(Section::Answer, &row.owner.0, row.rtype, row.ttl, &row.rdata);
+                if writer.record(Section::Answer, &row.owner.0, row.rtype, row.ttl, &row.rdata).is_err() {
+                    // Without it the zone would be another one: it ends before its end.
+                    tracing::error!(owner = %row.owner, rtype = %row.rtype, "larger than any message: no transfer");
+                    self.is_ended = true;
+                    self.queue.clear();
+                    return false;
+                }
                 break;
             }
             count += 1;

@@ -56,6 +56,10 @@ pub type AllContents = HashMap<DnsName, Received>;
 const OF_SIGNING: [u16; 7] = [46, 47, 48, 50, 51, 59, 60];
 const OPT: u16 = 41;
 const MESSAGE_MAX_BYTES: usize = 65_535;
+/// What a record leaves free of a message, for the question, its own name, OPT and a signature.
+const MESSAGE_ROOM_BYTES: usize = 1_024;
+/// Types that a name may have.
+const TYPES_MOST: usize = 256;
 /// Names that a zone may have whatever its size, with the empty ones above those that have records; and four for each
 /// record. Reverse zones of IPv6 stay far below, as neighbours share most of what is above them.
 const NODES_FREE: usize = 100_000;
@@ -94,6 +98,9 @@ impl ZoneContents {
                 soa = Some(record);
                 continue;
             }
+            if record.rdata.len() > MESSAGE_MAX_BYTES - MESSAGE_ROOM_BYTES {
+                return Err(format!("`{owner} {rtype}` has a record that fits no message: nobody could be sent it"));
+            }
             kept.push(record);
         }
         let soa = soa.ok_or("there is no SOA")?;
@@ -105,6 +112,9 @@ impl ZoneContents {
             let at_apex = of_owner[0].owner == origin;
             if cnames > 1 || cnames == 1 && (at_apex || of_owner.iter().any(|record| beside(&record))) {
                 return Err(format!("`{}` has a CNAME beside other records", of_owner[0].owner));
+            }
+            if of_owner.chunk_by(|a, b| a.rtype == b.rtype).count() > TYPES_MOST {
+                return Err(format!("`{}` has records of more than {TYPES_MOST} types", of_owner[0].owner));
             }
             for set in of_owner.chunk_by_mut(|a, b| a.rtype == b.rtype) {
                 // The least that a record takes in a message: a pointer, type, class, TTL, length.
@@ -250,6 +260,16 @@ mod tests {
         let together: Vec<_> = (0..2000).map(|n| record(&format!("n{n}.{below}a"), 1, 60, &[0; 4])).collect();
         let kept = of(&together).unwrap();
         assert_eq!(nodes(&kept.origin, &kept.records), 101 + 2000);
+    }
+
+    #[test]
+    fn names_of_very_many_types_and_records_that_no_transfer_can_carry_are_refused() {
+        let types = |count: u16| (0..count).map(|n| record("www", 1_000 + n, 60, &[0])).collect::<Vec<_>>();
+        assert!(of(&types(256)).is_ok());
+        assert!(of(&types(257)).unwrap_err().contains("records of more than 256 types"));
+        let large = |length: usize| of(&[record("www", 1_000, 60, &vec![0; length])]);
+        assert!(large(64_511).is_ok());
+        assert!(large(64_512).unwrap_err().contains("fits no message"));
     }
 
     #[test]

@@ -170,3 +170,24 @@ fn a_hundred_thousand_records_are_indexed_in_a_moment() {
     assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
     assert_eq!(index.zone(0).node_count(), 100_000 + 500 + 1);
 }
+
+#[test]
+fn ttls_of_a_transferred_zone_that_is_signed_here_are_cut_to_what_signatures_outlive() {
+    let origin = name("example.test.");
+    let numbers = [7u32, 3600, 600, 86_400, 900_000].into_iter().flat_map(u32::to_be_bytes);
+    let record = |rtype, ttl, rdata: Vec<u8>| StaticRecord { owner: origin.clone(), rtype, ttl, rdata: rdata.into() };
+    let soa = record(RecordType::SOA, 800_000, [0, 0].into_iter().chain(numbers).collect());
+    let records = vec![soa, record(RecordType::A, 2_592_000, vec![192, 0, 2, 1]), record(RecordType::NS, 60, vec![0])];
+    let contents = Arc::new(crate::model::zone::ZoneContents::new(origin, records).unwrap());
+    let received = Received { contents, confirmed: crate::model::time::Wall(0), is_expired: false };
+    let mut zone = zone("example.test.", &[], Vec::new());
+    zone.transfer.from.push(crate::model::transfer::Primary { address: ([192, 0, 2, 53], 53).into(), key: None });
+    let ttls = |zone: &Zone| {
+        let entry = ZoneEntry::build_with(zone, Some(&received), None);
+        let of = |rtype| entry.node(NodeId::APEX).fixed.iter().find(|set| set.rtype == rtype).map(|set| set.ttl);
+        ([RecordType::SOA, RecordType::A, RecordType::NS].map(of), entry.negative_ttl)
+    };
+    assert_eq!(ttls(&zone), ([Some(800_000), Some(2_592_000), Some(60)], 800_000), "as they came");
+    zone.dnssec = Some(crate::model::dnssec::Dnssec { keys: Vec::new(), validity: Duration::from_secs(86_400) });
+    assert_eq!(ttls(&zone), ([Some(21_600), Some(21_600), Some(60)], 21_600), "a quarter of a day");
+}

@@ -9,6 +9,9 @@ use crate::model::zone::{DnsName, Received, RecordType, Rrset, StaticRecord, Zon
 use crate::snapshot::contents::fixed_contents;
 use crate::snapshot::signing::{Contents, ZoneSigner, contents};
 
+/// Of the validity of signatures: the longest TTL.
+const TTL_PART: u32 = 4;
+
 // === impl ZoneEntry ===
 
 impl ZoneEntry {
@@ -43,6 +46,9 @@ impl ZoneEntry {
         records: &[&StaticRecord],
         before: Option<&ZoneEntry>,
     ) -> ZoneEntry {
+        // Signatures must outlive what they sign in caches; of the configuration's own zones nothing is longer.
+        let most = zone.dnssec.as_ref().map_or(u32::MAX, |dnssec| seconds(dnssec.validity / TTL_PART));
+        let soa_ttl = soa_ttl.min(most);
         let mut entry = ZoneEntry {
             origin: zone.origin.clone(),
             received: None,
@@ -62,7 +68,7 @@ impl ZoneEntry {
         let soa = Arc::clone(&entry.soa);
         entry.add_fixed(&zone.origin, RecordType::SOA, soa_ttl, &soa);
         for record in records {
-            entry.add_fixed(&record.owner, record.rtype, record.ttl, &record.rdata);
+            entry.add_fixed(&record.owner, record.rtype, record.ttl.min(most), &record.rdata);
         }
         let keys: Vec<Arc<[u8]>> = entry.signer.iter().flat_map(ZoneSigner::dnskeys).collect();
         for key in &keys {

@@ -1,4 +1,3 @@
-use std::net::SocketAddr;
 use std::sync::atomic::AtomicU32;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -25,7 +24,11 @@ fn have(numbers: [u32; 4]) -> Received {
 }
 
 /// A keeper of `have` that asks `from`, with the other end of its reports.
-fn keeper(from: &[SocketAddr], turns: &Turns, have: Option<Received>) -> (Keeper, mpsc::Receiver<Observation>) {
+fn keeper(
+    from: &[SocketAddr],
+    turns: &Turns<SocketAddr>,
+    have: Option<Received>,
+) -> (Keeper, mpsc::Receiver<Observation>) {
     let (reports, told) = mpsc::channel(64);
     let from = from.iter().map(|&address| Primary { address, key: None }).collect();
     let transfer = Transfer { from, max_size: 1 << 20, allow: Vec::new(), key: None, notify: Vec::new(), history: 0 };

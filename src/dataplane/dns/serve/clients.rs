@@ -11,15 +11,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::Notify;
 
 use super::{Shared, Transport};
 use crate::dataplane::crowd::Crowd;
+use crate::dataplane::dns::turns::Turns;
 use crate::model::dns::TcpLimits;
 use crate::model::net::Network;
-
-/// Zone transfers at a time.
-const TRANSFERS_MAX: usize = 8;
 
 pub(super) struct Clients {
     total: AtomicUsize,
@@ -28,7 +26,8 @@ pub(super) struct Clients {
     changed: Notify,
     pub cut: Notify,
     is_cut: AtomicBool,
-    pub transfers: Arc<Semaphore>,
+    /// At transfers of zones.
+    pub transfers: Turns<IpAddr>,
 }
 
 /// One connection, as others that need its place see it.
@@ -46,7 +45,8 @@ pub(super) struct Open {
     /// As they were when it was accepted.
     pub limits: TcpLimits,
     pub guest: Arc<Guest>,
-    client: IpAddr,
+    /// The one that shares limits with it.
+    pub client: IpAddr,
     id: u64,
 }
 
@@ -61,7 +61,7 @@ impl Default for Clients {
             changed: Notify::new(),
             cut: Notify::new(),
             is_cut: AtomicBool::new(false),
-            transfers: Arc::new(Semaphore::new(TRANSFERS_MAX)),
+            transfers: Turns::default(),
         }
     }
 }

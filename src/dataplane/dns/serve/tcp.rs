@@ -12,7 +12,6 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use tokio_rustls::server::TlsStream;
@@ -20,6 +19,7 @@ use tokio_rustls::server::TlsStream;
 use super::clients::Open;
 use super::{Entropy, Shared, Transport, https, seconds};
 use crate::dataplane::dns::answer::{Circumstances, Scratch, answer_with};
+use crate::dataplane::dns::turns::Turn;
 use crate::dataplane::dns::{transfer, unix_now};
 use crate::dataplane::tls;
 
@@ -45,7 +45,7 @@ pub(super) struct Server {
 struct Sending {
     outgoing: Box<transfer::Outgoing>,
     message: Vec<u8>,
-    _turn: OwnedSemaphorePermit,
+    _turn: Turn,
 }
 
 // === impl Server ===
@@ -234,20 +234,29 @@ async fn begin_transfer(
     client: IpAddr,
     output: &mut Vec<u8>,
 ) -> io::Result<Option<Sending>> {
-    let snapshot = open.shared.cell.load_full();
-    match transfer::begin(&snapshot, request, client, unix_now()) {
-        transfer::Reply::One(reply) => {
+    let begin = || transfer::begin(&open.shared.cell.load_full(), request, client, unix_now());
+    let turns = &open.shared.clients.transfers;
+    let (mut reply, mut turn) = (begin(), turns.try_take(open.client));
+    if turn.is_none() && matches!(reply, transfer::Reply::Whole(_)) {
+        // Each holds a snapshot: who waits holds none.
+        drop(reply);
+        turn = tokio::time::timeout(open.limits.idle_timeout, turns.take(open.client)).await.ok();
+        reply = begin();
+    }
+    match (reply, turn) {
+        (transfer::Reply::One(reply), _) => {
             frame(&reply, output);
             Ok(None)
         }
-        transfer::Reply::Whole(outgoing) => {
-            // Of more at a time the last wait: each holds a snapshot.
-            let turn = Arc::clone(&open.shared.clients.transfers).acquire_owned();
-            let Ok(Ok(turn)) = tokio::time::timeout(open.limits.idle_timeout, turn).await else {
-                return Err(io::Error::new(io::ErrorKind::TimedOut, "too many transfers at once"));
-            };
+        (transfer::Reply::Whole(outgoing), Some(turn)) => {
             tracing::info!(%client, "a zone is transferred");
+            outgoing.count();
             Ok(Some(Sending { outgoing, message: Vec::new(), _turn: turn }))
+        }
+        (transfer::Reply::Whole(outgoing), None) => {
+            tracing::warn!(%client, "a transfer is refused for now: too many are under way");
+            frame(&outgoing.refusal(unix_now()), output);
+            Ok(None)
         }
     }
 }

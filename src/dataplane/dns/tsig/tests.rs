@@ -51,6 +51,20 @@ fn a_signature_is_good_for_its_key_its_message_and_its_time_alone() {
 }
 
 #[test]
+fn a_signer_that_allows_for_hours_is_given_five_minutes() {
+    let (mut message, key) = signed();
+    let mut tsig = Tsig::find(&message).unwrap().unwrap();
+    message.truncate(tsig.start);
+    message[11] = 0;
+    tsig.fudge = u16::MAX;
+    let data = [&message[..], &variables(&key.owner, NOW, u16::MAX, 0, &[])].concat();
+    tsig.mac = hmac::sign(&key.key, &data).as_ref().to_vec();
+    message[11] = 1;
+    let verify = |now| tsig.verify(&message, &key, now, &[], true, &[]);
+    assert_eq!((verify(NOW + 300), verify(NOW + 301)), (Ok(()), Err(TsigError::BadTime)));
+}
+
+#[test]
 fn a_mac_that_is_cut_short_is_no_mac() {
     let (message, key) = signed();
     let tsig = Tsig::find(&message).unwrap().unwrap();
