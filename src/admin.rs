@@ -30,6 +30,7 @@ mod rest;
 mod route;
 mod server;
 mod timeline;
+mod tls;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -40,7 +41,8 @@ pub(crate) use crate::config::nearest;
 use crate::control::{Command, Done, Handle, Refusal, World};
 use problem::Problem;
 
-pub use server::serve;
+pub use server::{Doors, serve, serve_through};
+pub use tls::{Identity, TlsDoor};
 
 /// How long a command may take besides its wait for a drain: the disk, and the listeners of a new configuration.
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(60);
@@ -55,6 +57,7 @@ struct Shared {
     handle: Handle,
     /// What is remembered of callers.
     keeper: auth::Keeper,
+    tls: Arc<TlsDoor>,
     events: Arc<events::Hub>,
     turns: edit::Turns,
     answers: idempotency::Answers,
@@ -68,11 +71,12 @@ struct Shared {
 // === impl App ===
 
 impl App {
-    fn new(handle: Handle, stopping: watch::Receiver<bool>) -> App {
+    fn new(handle: Handle, tls: Arc<TlsDoor>, stopping: watch::Receiver<bool>) -> App {
         let events = events::Hub::start(handle.clone(), stopping.clone());
         App(Arc::new(Shared {
             handle,
             keeper: auth::Keeper::new(),
+            tls,
             events,
             turns: edit::Turns::default(),
             answers: idempotency::Answers::default(),

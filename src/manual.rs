@@ -29,6 +29,7 @@
 //! - [`rest`]: the configuration object by object over HTTP, lists, certificates, events
 //! - [`endings`]: how requests and connections end, times, the access log, who is connected
 //! - [`figures`]: every statistic of NetScaler and where it is read, and the series for Prometheus
+//! - [`access`]: who gets in: users, sessions, tokens, a directory, TLS on the management address
 //! - [`audit`]: the journal: asking, documents for a review, the past, shipping it
 //! - [`windows`]: time windows with zones, holidays and one-off spans; switches
 //! - [`complaints`]: what operators of other products miss, what answers it here, and the tests that hold it
@@ -39,6 +40,7 @@
 //! - [`keys`]: every key of the configuration: its type, its range, its default
 //! - [`limits`]: what this build does not do, and what it says instead
 
+pub mod access;
 pub mod alerts;
 pub mod audit;
 pub mod checks;

@@ -1,6 +1,8 @@
 //! The ways in, from outside: a real reactor behind real sockets, spoken to by an ordinary HTTP client and by the
 //! program's own shell.
 
+#![allow(clippy::disallowed_methods, reason = "peers of a test may block")]
+
 #[path = "api/access.rs"]
 mod access;
 #[path = "api/acts.rs"]
@@ -11,6 +13,10 @@ mod appliance;
 mod certificates;
 #[path = "api/commands.rs"]
 mod commands;
+#[path = "api/directory.rs"]
+mod directory;
+#[path = "api/encrypted.rs"]
+mod encrypted;
 #[path = "api/events.rs"]
 mod events;
 #[path = "api/figures.rs"]
@@ -27,7 +33,11 @@ mod people;
 mod reads;
 #[path = "api/refused.rs"]
 mod refused;
+#[path = "api/secrets.rs"]
+mod secrets;
 #[path = "api/shell.rs"]
 mod shell;
+#[path = "api/tokens.rs"]
+mod tokens;
 #[path = "api/users.rs"]
 mod users;

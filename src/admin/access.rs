@@ -8,6 +8,7 @@ use axum::http::{StatusCode, header};
 
 use super::App;
 use super::auth::{Caller, Head, Opened, Peer, shown_name};
+use super::dto::ManagementDto;
 use super::problem::Problem;
 use crate::model::access::{Admin, PasswordHash, User};
 use crate::model::scenario::Secret;
@@ -26,7 +27,7 @@ impl App {
             // The connection is from before the list.
             return Err(Problem::forbidden("callers from this address are not heard (`admin.allow`)"));
         }
-        let answer = self.0.keeper.authenticate(peer, head, admin).await;
+        let answer = self.0.keeper.authenticate(peer, head, &snapshot.model).await;
         if let Err(problem) = &answer
             && head.headers.contains_key(header::AUTHORIZATION)
         {
@@ -40,7 +41,7 @@ impl App {
     pub(crate) async fn log_in(&self, peer: Peer, name: &str, password: &str) -> Result<(Opened, Caller), Problem> {
         let snapshot = self.admin().await?;
         let admin = &snapshot.model.admin;
-        let answer = self.0.keeper.log_in(peer, name, password.as_bytes().to_vec(), admin).await;
+        let answer = self.0.keeper.log_in(peer, name, password.as_bytes().to_vec(), &snapshot.model).await;
         match &answer {
             Ok((_, caller)) => self.0.keeper.audit.session(self.handle(), caller, "login"),
             Err(problem) => self.tell_refused(peer, admin, Some(name), problem),
@@ -50,10 +51,18 @@ impl App {
 
     /// Who calls with this token of a session, and now counts as having used it. `None`: no such session, or it has
     /// ended. Whoever takes the token from a cookie must see to it that no other site can have sent the request.
-    #[allow(dead_code)]
+    #[allow(dead_code, reason = "for front ends that take the token from elsewhere than REST's cookie")]
     pub(crate) async fn session(&self, token: &str, from: IpAddr) -> Result<Option<Caller>, Problem> {
         let snapshot = self.admin().await?;
-        self.0.keeper.session(token, &snapshot.model.admin, from.to_canonical()).await
+        self.0.keeper.session(token, &snapshot.model, from.to_canonical()).await
+    }
+
+    /// Whether a caller whose answer never ends would be let in still.
+    pub(crate) async fn may_stay(&self, caller: &Caller) -> bool {
+        match self.admin().await {
+            Ok(snapshot) => self.0.keeper.may_stay(caller, &snapshot.model).await,
+            Err(_) => false,
+        }
     }
 
     /// Ends the session that a caller came with; `false`: none.
@@ -74,15 +83,21 @@ impl App {
         }
     }
 
-    /// When an API token last let somebody in, since the start.
-    #[allow(dead_code)]
-    pub(crate) fn token_used(&self, name: &str) -> Option<Wall> {
-        self.0.keeper.used.lock().get(name).copied()
-    }
-
     /// The token that acts of this session carry.
     pub(crate) fn csrf(&self, token: &str) -> String {
         self.0.keeper.sessions.csrf(token)
+    }
+
+    /// What the management address shows.
+    pub(crate) fn management(&self) -> ManagementDto {
+        match self.0.tls.current(&self.handle().snapshot().model) {
+            Ok(Some(identity)) => ManagementDto {
+                tls: true,
+                fingerprint: Some(identity.fingerprint.clone()),
+                expires: Some(Wall(identity.not_after.saturating_mul(1_000_000)).to_string()),
+            },
+            _ => ManagementDto::plain(),
+        }
     }
 
     /// The configuration that says who may call.
@@ -96,7 +111,8 @@ impl App {
     async fn find_folder(&self, admin: &Admin) -> Result<(), Problem> {
         let folder = &self.0.keeper.verifier.folder;
         let in_file = |user: &User| matches!(user.password, PasswordHash::From(Secret::File(_)));
-        if folder.get().is_none() && admin.users.iter().any(in_file) {
+        let of_directory = admin.ldap.as_ref().is_some_and(|ldap| matches!(ldap.bind_password, Some(Secret::File(_))));
+        if folder.get().is_none() && (of_directory || admin.users.iter().any(in_file)) {
             let path = self.read(|world| world.config.path.clone()).await?;
             let _ = folder.set(path.as_deref().and_then(Path::parent).map(Path::to_owned).unwrap_or_default());
         }

@@ -25,6 +25,7 @@ use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 
 use super::App;
+use super::auth::Caller;
 use super::body::{Field, FieldKind, Params, field};
 use super::dto::ConfigDto;
 use super::problem::Problem;
@@ -75,6 +76,7 @@ pub(crate) fn route() -> Route {
 
 async fn stream(
     State(app): State<App>,
+    caller: Caller,
     headers: HeaderMap,
     params: Params,
 ) -> Result<Sse<ReceiverStream<Result<SseEvent, Infallible>>>, Problem> {
@@ -86,7 +88,7 @@ async fn stream(
     let (sender, receiver) = mpsc::channel(32);
     tokio::spawn(async move {
         let _permit = permit;
-        feed(app, asked, last, sender).await;
+        feed(app, caller, asked, last, sender).await;
     });
     Ok(Sse::new(ReceiverStream::new(receiver)))
 }
@@ -111,7 +113,13 @@ struct Feed {
 }
 
 /// Carries one client until it leaves, stalls, or the process ends.
-async fn feed(app: App, asked: Feed, last: Option<String>, client: mpsc::Sender<Result<SseEvent, Infallible>>) {
+async fn feed(
+    app: App,
+    caller: Caller,
+    asked: Feed,
+    last: Option<String>,
+    client: mpsc::Sender<Result<SseEvent, Infallible>>,
+) {
     let hub = Arc::clone(&app.0.events);
     let mut latest = hub.latest.subscribe();
     let mut stopping = app.0.stopping.clone();
@@ -150,6 +158,10 @@ async fn feed(app: App, asked: Feed, last: Option<String>, client: mpsc::Sender<
         tokio::select! {
             changed = latest.changed() => if changed.is_err() { return },
             _ = heartbeat.tick() => {
+                // Whoever would not be let in any more is let go.
+                if !app.may_stay(&caller).await {
+                    return;
+                }
                 let Ok((now, status)) = app.read(beat).await else { return };
                 let data = json!({ "now": now });
                 if !send(&client, SseEvent::default().event("heartbeat").data(data.to_string())).await {

@@ -111,13 +111,18 @@ async fn guard(State(gate): State<Gate>, mut request: Request, next: Next) -> Re
     if let Err(problem) = admit(&gate, &mut request).await {
         return problem.into_response();
     }
+    let ends = request.extensions().get::<Caller>().and_then(auth::token_ends_soon);
     let acts = request.method() == Method::POST && request.headers().contains_key(idempotency::KEY);
-    match request.extensions().get::<Caller>().cloned().filter(|_| acts) {
+    let mut response = match request.extensions().get::<Caller>().cloned().filter(|_| acts) {
         Some(caller) => {
             idempotency::once(&gate.app, &caller, request, next).await.unwrap_or_else(IntoResponse::into_response)
         }
         None => next.run(request).await,
+    };
+    if let Some(at) = ends {
+        response.headers_mut().insert(auth::TOKEN_EXPIRES, at);
     }
+    response
 }
 
 async fn admit(gate: &Gate, request: &mut Request) -> Result<(), Problem> {

@@ -1,7 +1,9 @@
 //! Connections: TCP and the Unix socket, HTTP/1.1 only. Everything a peer can hold has a limit: connections, the time
 //! to send a head, the time to take an answer, the number and size of fields; bodies are limited where they are read.
 
+pub(super) mod local;
 mod patience;
+mod secure;
 mod share;
 
 use std::convert::Infallible;
@@ -22,9 +24,12 @@ use tower_service::Service as _;
 
 use super::auth::Peer;
 use super::problem::Problem;
+use super::tls::TlsDoor;
 use super::{App, route};
 use crate::control::Handle;
+use crate::model::access::SocketRules;
 use patience::Patience;
+use secure::Secure;
 use share::Shares;
 
 /// Connections at once, for each of the two doors: a flood over TCP leaves the local door open.
@@ -37,27 +42,43 @@ const BUFFER_MAX: usize = 64 << 10;
 /// How long requests in flight may take once the process ends.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Serves REST, events, metrics and health on the given listeners until `shutdown` turns true. The handle ends when
-/// every connection is closed, at most two seconds later.
+/// The ways in.
+#[derive(Debug)]
+pub struct Doors {
+    pub tcp: Option<std::net::TcpListener>,
+    pub unix: Option<std::os::unix::net::UnixListener>,
+    pub tls: Arc<TlsDoor>,
+}
+
+/// As [`serve_through`], with a generated certificate only in memory.
 pub fn serve(
     handle: Handle,
     tcp: Option<std::net::TcpListener>,
     unix: Option<std::os::unix::net::UnixListener>,
     shutdown: watch::Receiver<bool>,
 ) -> JoinHandle<()> {
-    let app = App::new(handle.clone(), shutdown.clone());
+    serve_through(handle, Doors { tcp, unix, tls: Arc::new(TlsDoor::new(None)) }, shutdown)
+}
+
+/// Serves REST, events, metrics and health on the given listeners until `shutdown` turns true. The handle ends when
+/// every connection is closed, at most two seconds later.
+pub fn serve_through(handle: Handle, doors: Doors, shutdown: watch::Receiver<bool>) -> JoinHandle<()> {
+    let Doors { tcp, unix, tls } = doors;
+    let app = App::new(handle.clone(), Arc::clone(&tls), shutdown.clone());
     let router = route::router(app);
     tokio::spawn(async move {
         let mut doors = JoinSet::new();
         if let Some(listener) = tcp {
             match listener.set_nonblocking(true).and_then(|()| TcpListener::from_std(listener)) {
-                Ok(listener) => drop(doors.spawn(accept_tcp(listener, handle, router.clone(), shutdown.clone()))),
+                Ok(listener) => {
+                    drop(doors.spawn(accept_tcp(listener, handle.clone(), tls, router.clone(), shutdown.clone())))
+                }
                 Err(error) => tracing::error!(%error, "management cannot listen on its TCP socket"),
             }
         }
         if let Some(listener) = unix {
             match listener.set_nonblocking(true).and_then(|()| UnixListener::from_std(listener)) {
-                Ok(listener) => drop(doors.spawn(accept_unix(listener, router, shutdown))),
+                Ok(listener) => drop(doors.spawn(accept_unix(listener, handle, router, shutdown))),
                 Err(error) => tracing::error!(%error, "management cannot listen on its Unix socket"),
             }
         }
@@ -65,7 +86,14 @@ pub fn serve(
     })
 }
 
-async fn accept_tcp(listener: TcpListener, handle: Handle, router: Router, mut shutdown: watch::Receiver<bool>) {
+async fn accept_tcp(
+    listener: TcpListener,
+    handle: Handle,
+    tls: Arc<TlsDoor>,
+    router: Router,
+    mut shutdown: watch::Receiver<bool>,
+) {
+    let secure = Secure::new();
     let slots = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     let shares = Shares::default();
     let mut connections = JoinSet::new();
@@ -78,7 +106,8 @@ async fn accept_tcp(listener: TcpListener, handle: Handle, router: Router, mut s
         };
         match accepted {
             Ok((stream, address)) => {
-                if !handle.snapshot().model.admin.hears(address.ip()) {
+                let snapshot = handle.snapshot();
+                if !snapshot.model.admin.hears(address.ip()) {
                     tracing::debug!(peer = %address.ip(), "closed: the address is not in `admin.allow`");
                     continue;
                 }
@@ -87,9 +116,19 @@ async fn accept_tcp(listener: TcpListener, handle: Handle, router: Router, mut s
                     continue;
                 };
                 let _ = stream.set_nodelay(true);
-                let connection = carry(stream, Peer::Tcp { address, tls: false }, router.clone(), shutdown.clone());
+                let identity = match tls.current(&snapshot.model) {
+                    Ok(identity) => identity,
+                    Err(error) => {
+                        tracing::error!(%error, "closed: the certificate of the management cannot be used");
+                        continue;
+                    }
+                };
+                let (secure, router, shutdown) = (secure.clone(), router.clone(), shutdown.clone());
                 connections.spawn(async move {
-                    connection.await;
+                    match identity {
+                        Some(identity) => secure.carry(stream, address, identity, router, shutdown).await,
+                        None => carry(stream, Peer::Tcp { address, tls: false }, router, shutdown).await,
+                    }
                     drop((slot, share));
                 });
             }
@@ -99,20 +138,31 @@ async fn accept_tcp(listener: TcpListener, handle: Handle, router: Router, mut s
     finish(connections).await;
 }
 
-async fn accept_unix(listener: UnixListener, router: Router, mut shutdown: watch::Receiver<bool>) {
+async fn accept_unix(listener: UnixListener, handle: Handle, router: Router, mut shutdown: watch::Receiver<bool>) {
+    let path = listener.local_addr().ok().and_then(|at| Some(at.as_pathname()?.to_owned()));
+    let mut published = handle.published();
+    let mut rules = SocketRules::default();
     let own_uid = own_uid();
     let slots = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     let mut connections = JoinSet::new();
     loop {
         reap(&mut connections);
+        let snapshot = handle.snapshot();
+        if let Some(path) = path.as_deref().filter(|_| snapshot.model.admin.socket != rules) {
+            rules = snapshot.model.admin.socket.clone();
+            local::set_permissions(path, &rules);
+        }
+        drop(snapshot);
         let Ok(slot) = Arc::clone(&slots).acquire_owned().await else { break };
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
+            Ok(()) = published.changed() => continue,
             () = stopped(&mut shutdown) => break,
         };
-        match accepted.and_then(|(stream, _)| Ok((stream.peer_cred()?.uid(), stream))) {
-            Ok((uid, stream)) => {
-                let peer = Peer::Unix { uid, own: uid == 0 || Some(uid) == own_uid };
+        match accepted.and_then(|(stream, _)| Ok((stream.peer_cred()?, stream))) {
+            Ok((cred, stream)) => {
+                let (uid, gid) = (cred.uid(), cred.gid());
+                let peer = Peer::Unix { uid, gid, own: uid == 0 || Some(uid) == own_uid };
                 let connection = carry(stream, peer, router.clone(), shutdown.clone());
                 connections.spawn(async move {
                     connection.await;

@@ -7,7 +7,7 @@ use tracing_subscriber::EnvFilter;
 /// Libraries that tell more than an operator wants to know. What pingora's connectors call an error is an idle connection
 /// that was not to be had at that moment, so that a new one is made; what fails comes back to us and is logged there.
 const QUIET: &str = "pingora=error,pingora_core=error,pingora_core::connectors=off,pingora_proxy=error,\
-                     pingora_pool=error,hyper=warn,hyper_util=warn,rustls=warn,reqwest=warn,mio=warn";
+                     pingora_pool=error,hyper=warn,hyper_util=warn,rustls=warn,reqwest=warn,mio=warn,ldap3=warn";
 
 /// A second call changes nothing.
 pub(super) fn start() {

@@ -14,6 +14,8 @@ use crate::snapshot::live::Listening;
 #[derive(Debug)]
 pub(super) struct Listeners {
     admin: SocketAddr,
+    /// Of the certificate that it shows, where it speaks TLS.
+    pub fingerprint: Option<String>,
     /// Name, protocol, and the address or why there is none; only those with a VIP.
     vservers: Vec<(String, &'static str, Result<SocketAddr, String>)>,
     /// Word for people, key for programs, and the addresses.
@@ -30,6 +32,7 @@ impl Listeners {
         let vservers = snapshot.model.vservers.iter().zip(&snapshot.vservers);
         Listeners {
             admin,
+            fingerprint: None,
             vservers: vservers
                 .filter_map(|(vserver, entry)| {
                     let bound = bound(vserver.address?, &entry.live.listen.lock());
@@ -46,7 +49,10 @@ impl Listeners {
 
     /// For people.
     pub fn print(&self, mut out: impl Write) -> io::Result<()> {
-        writeln!(out, "admin http://{}", self.admin)?;
+        match &self.fingerprint {
+            Some(fingerprint) => writeln!(out, "admin https://{} fingerprint {fingerprint}", self.admin)?,
+            None => writeln!(out, "admin http://{}", self.admin)?,
+        }
         for (name, protocol, address) in &self.vservers {
             match address {
                 Ok(address) => writeln!(out, "vserver {name} {protocol} {address}")?,

@@ -15,7 +15,7 @@ use tokio::task::JoinHandle;
 use super::ready::{self, Listeners};
 use super::signals::{self, Hangup, StopSignals};
 use super::{RunOptions, state_directory};
-use crate::admin;
+use crate::admin::{self, Doors, TlsDoor};
 use crate::config::Loaded;
 use crate::control::clock::Clock;
 use crate::control::reactor::{Begin, Reactor};
@@ -44,6 +44,7 @@ struct Running {
     admin: JoinHandle<()>,
     peers: JoinHandle<()>,
     admin_address: SocketAddr,
+    tls: Arc<TlsDoor>,
     stop_admin: watch::Sender<bool>,
     socket: Option<PathBuf>,
 }
@@ -114,9 +115,11 @@ async fn start(options: &RunOptions) -> Result<Running, String> {
     let (stop_admin, stopping) = watch::channel(false);
     let unix = socket.as_deref().and_then(listen_socket);
     let socket = socket.filter(|_| unix.is_some());
-    let admin = admin::serve(reactor.handle.clone(), Some(admin_listener), unix, stopping);
+    let tls = Arc::new(TlsDoor::new(state.clone()));
+    let doors = Doors { tcp: Some(admin_listener), unix, tls: Arc::clone(&tls) };
+    let admin = admin::serve_through(reactor.handle.clone(), doors, stopping);
     let peers = peer::start(reactor.handle.clone());
-    Ok(Running { reactor, dataplane, dns, admin, peers, admin_address, stop_admin, socket })
+    Ok(Running { reactor, dataplane, dns, admin, peers, admin_address, tls, stop_admin, socket })
 }
 
 /// Exactly what `check` does, and its words.
@@ -226,7 +229,8 @@ async fn tell_ready(running: &Running, options: &RunOptions) -> std::convert::In
         }
     };
     cell.reconciled(generation).await;
-    let listeners = Listeners::of(running.admin_address, &cell.load_full());
+    let mut listeners = Listeners::of(running.admin_address, &cell.load_full());
+    listeners.fingerprint = running.tls.current(&cell.load_full().model).ok().flatten().map(|i| i.fingerprint.clone());
     // Whoever started us may have closed our stdout.
     let _ = listeners.print(std::io::stdout().lock());
     let Some(file) = &options.ready_file else { return std::future::pending().await };
@@ -258,7 +262,7 @@ impl Running {
     /// Lets what is open finish, at most for `limit` or until a second signal comes; then ends everything in the
     /// opposite order of its start.
     async fn stop(self, limit: Duration, stop: &mut StopSignals) {
-        let Running { reactor, dataplane, dns, admin, peers, admin_address: _, stop_admin, socket } = self;
+        let Running { reactor, dataplane, dns, admin, peers, admin_address: _, tls: _, stop_admin, socket } = self;
         reactor.handle.drain().await;
         tokio::select! {
             () = dataplane.drain(limit) => {}

@@ -320,6 +320,13 @@ pub struct Target {
     /// Its state directory, where the Unix socket is. Default: $STATE_DIRECTORY, ./state, /var/lib/bascule.
     #[arg(long, value_name = "DIR", conflicts_with = "url")]
     pub state: Option<PathBuf>,
+    /// Over https: the authorities that may have signed its certificate, in PEM. Default: BASCULE_CA, else the system's.
+    #[arg(long, value_name = "FILE", conflicts_with = "state")]
+    pub ca: Option<PathBuf>,
+    /// Over https: the one certificate to trust, by the SHA-256 that the appliance prints at its start. Default:
+    /// BASCULE_FINGERPRINT.
+    #[arg(long, value_name = "SHA256", conflicts_with_all = ["state", "ca"])]
+    pub fingerprint: Option<String>,
 }
 
 /// `PATH=VALUE`

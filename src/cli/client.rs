@@ -1,5 +1,7 @@
 //! A client of the appliance's REST, over its Unix socket or over TCP.
 
+mod tls;
+
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -65,7 +67,7 @@ impl Client {
         if let Some(url) = target.url.clone().or_else(from_environment).filter(|url| !url.is_empty()) {
             return match url.strip_prefix("unix:") {
                 Some(path) => Client::on_socket(Path::new(path)),
-                None => Client::on_tcp(&url),
+                None => Client::on_tcp(&url, target),
             };
         }
         let directories = match &target.state {
@@ -92,7 +94,7 @@ impl Client {
         Ok(Client { http, base: "http://localhost".into(), credentials: None, place, is_here: true })
     }
 
-    fn on_tcp(url: &str) -> Result<Client, String> {
+    fn on_tcp(url: &str, target: &Target) -> Result<Client, String> {
         let base = base_of(url)?;
         let var = |name| std::env::var(name).ok().filter(|v: &String| !v.is_empty());
         let credentials = match (var("BASCULE_TOKEN"), var("BASCULE_USER")) {
@@ -102,7 +104,13 @@ impl Client {
             }
             (None, None) => None,
         };
-        let http = builder().build().map_err(|e| spoken(&e))?;
+        let ca = target.ca.clone().or_else(|| var("BASCULE_CA").map(PathBuf::from));
+        let http = match (target.fingerprint.clone().or_else(|| var("BASCULE_FINGERPRINT")), ca) {
+            (Some(fingerprint), _) => tls::pinned(builder(), &fingerprint)?,
+            (None, Some(file)) => tls::authorities(builder(), &file)?,
+            (None, None) => builder(),
+        };
+        let http = http.build().map_err(|e| spoken(&e))?;
         let is_here = is_loopback(&base);
         Ok(Client { http, place: base.clone(), base, credentials, is_here })
     }
@@ -172,6 +180,14 @@ impl Client {
     async fn send(&self, request: reqwest::RequestBuilder) -> Result<String, Failure> {
         let mut response = request.send().await.map_err(|e| self.unreachable(spoken(&e)))?;
         let status = response.status();
+        if let Some(at) = response.headers().get("x-token-expires").and_then(|at| at.to_str().ok()) {
+            static ONCE: std::sync::Once = std::sync::Once::new();
+            ONCE.call_once(|| {
+                eprintln!(
+                    "warning: the token of BASCULE_TOKEN expires at {at}; make another with `bascule token create`"
+                )
+            });
+        }
         let mut bytes = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(|e| self.unreachable(spoken(&e)))? {
             bytes.extend_from_slice(&chunk);
@@ -230,11 +246,11 @@ fn usual_directories(from_systemd: Option<&str>) -> Vec<PathBuf> {
 
 /// The innermost reason: `Connection refused (os error 111)` says more than `error sending request`.
 fn spoken(error: &reqwest::Error) -> String {
-    let mut reason: &dyn std::error::Error = error;
+    let mut reason: &(dyn std::error::Error + 'static) = error;
     while let Some(source) = reason.source() {
         reason = source;
     }
-    reason.to_string()
+    tls::said(reason).unwrap_or_else(|| reason.to_string())
 }
 
 // === impl Credentials ===
@@ -261,7 +277,7 @@ mod tests {
 
     #[test]
     fn without_a_socket_the_error_names_every_place_and_the_ways_out() {
-        let target = Target { url: None, state: Some("/nonexistent".into()) };
+        let target = Target { state: Some("/nonexistent".into()), ..Target::default() };
         let error = Client::find(&target).unwrap_err();
         assert!(error.contains("/nonexistent/bascule.sock") && error.contains("--url"), "{error}");
     }

@@ -15,6 +15,7 @@ macro_rules! pages {
 }
 
 const PAGES: &[(&str, &str)] = &pages![
+    "access",
     "alerts",
     "audit",
     "checks",

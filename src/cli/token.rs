@@ -2,6 +2,7 @@
 //! it; everything else is said on stderr.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use reqwest::Method;
 use ring::rand::{SecureRandom as _, SystemRandom};
@@ -11,7 +12,6 @@ use super::args::{Target, TokenCreateArgs, TokenHashArgs, TokenListArgs, TokenRe
 use super::client::{Client, Failure, runtime};
 use super::{fail, say};
 use crate::admin::dto::path_segment;
-use crate::config::units::format_duration;
 use crate::model::access::token_of;
 
 pub(super) fn run(what: &TokenWhat) -> ExitCode {
@@ -23,18 +23,27 @@ pub(super) fn run(what: &TokenWhat) -> ExitCode {
     }
 }
 
+/// The token is made here: the appliance is told its hash, and never sees it before it is used.
 fn create(args: &TokenCreateArgs) -> ExitCode {
-    let body = json!({
-        "name": args.name, "role": args.role.role().word(), "expires": format_duration(args.ttl), "save": args.save,
+    let (token, hash, expires) = match make(args.ttl) {
+        Ok(made) => made,
+        Err(error) => return fail(&format!("token create: {error}")),
+    };
+    let body = json!({ "name": args.name, "role": args.role.role().word(), "hash": hash, "expires": expires });
+    let made = ask(&args.target, async |client: &Client| {
+        let mut made = client.call(Method::POST, "/api/v1/tokens", Some(&body)).await?;
+        made["warnings"] = lasting(client, args.save, made["warnings"].take(), "it is gone").await?;
+        Ok(made)
     });
-    let made =
-        ask(&args.target, async |client: &Client| client.call(Method::POST, "/api/v1/tokens", Some(&body)).await);
     match made {
-        Ok(made) if args.json => say(&format!("{made:#}")),
+        Ok(mut made) if args.json => {
+            made["token"] = token.into();
+            say(&format!("{made:#}"));
+        }
         Ok(made) => {
-            let text = |key: &str| made[key].as_str().unwrap_or_default().to_owned();
-            eprintln!("token {} ({}) until {}; it is not shown again:", text("name"), text("role"), text("expires"));
-            say(&text("token"));
+            let role = args.role.role().word();
+            eprintln!("token {} ({role}) until {expires}; it is not shown again:", args.name);
+            say(&token);
             warn(&made);
         }
         Err(error) => return fail(&format!("token create: {error}")),
@@ -42,19 +51,50 @@ fn create(args: &TokenCreateArgs) -> ExitCode {
     ExitCode::SUCCESS
 }
 
+/// A token, its hash, and when it ends.
+fn make(ttl: Duration) -> Result<(String, String, String), String> {
+    let mut random = [0; 32];
+    SystemRandom::new().fill(&mut random).map_err(|_| "the system has no random numbers")?;
+    let (token, hash) = token_of(random);
+    let now = jiff::Timestamp::now().as_second();
+    let end = now.saturating_add(i64::try_from(ttl.as_secs()).unwrap_or(i64::MAX));
+    let end = jiff::Timestamp::from_second(end).map_err(|_| "--ttl is too long")?;
+    Ok((token, hash, end.to_string()))
+}
+
+/// Saves, or says what becomes of the change if nobody does.
+async fn lasting(client: &Client, save: bool, warnings: Value, otherwise: &str) -> Result<Value, Failure> {
+    let mut warnings = warnings.as_array().cloned().unwrap_or_default();
+    let otherwise = format!("{otherwise} with the next restart or reload unless the configuration is saved");
+    if save {
+        // It is in force all the same, and a token that was not told would be lost.
+        match client.call(Method::POST, "/api/v1/config/save", Some(&json!({}))).await {
+            Ok(saved) => warnings.extend(saved["warnings"].as_array().into_iter().flatten().cloned()),
+            Err(error) => warnings.push(format!("not saved: {error}; {otherwise}").into()),
+        }
+    } else {
+        warnings.push(otherwise.into());
+    }
+    Ok(warnings.into())
+}
+
 fn list(args: &TokenListArgs) -> ExitCode {
     match ask(&args.target, async |client: &Client| client.call(Method::GET, "/api/v1/tokens", None).await) {
         Ok(list) if args.json => say(&format!("{list:#}")),
-        Ok(list) => say(table(&list).trim_end()),
+        Ok(list) => say(table(&list, &jiff::Timestamp::now().to_string()).trim_end()),
         Err(error) => return fail(&format!("token list: {error}")),
     }
     ExitCode::SUCCESS
 }
 
 fn revoke(args: &TokenRevokeArgs) -> ExitCode {
-    let save = if args.save { "?save=true" } else { "" };
-    let path = format!("/api/v1/tokens/{}{save}", path_segment(&args.name));
-    match ask(&args.target, async |client: &Client| client.call(Method::DELETE, &path, None).await) {
+    let path = format!("/api/v1/tokens/{}", path_segment(&args.name));
+    let done = ask(&args.target, async |client: &Client| {
+        let mut done = client.call(Method::DELETE, &path, None).await?;
+        done["warnings"] = lasting(client, args.save, done["warnings"].take(), "it is back").await?;
+        Ok(done)
+    });
+    match done {
         Ok(done) => {
             say(&format!("token {} is revoked", args.name));
             warn(&done);
@@ -65,43 +105,34 @@ fn revoke(args: &TokenRevokeArgs) -> ExitCode {
 }
 
 fn hash(args: &TokenHashArgs) -> ExitCode {
-    let mut random = [0; 32];
-    if SystemRandom::new().fill(&mut random).is_err() {
-        return fail("token hash: the system has no random numbers");
-    }
-    let (token, hash) = token_of(random);
+    let (token, hash, expires) = match make(args.ttl) {
+        Ok(made) => made,
+        Err(error) => return fail(&format!("token hash: {error}")),
+    };
     eprintln!("the token, which is not shown again:");
     say(&token);
     eprintln!("for the configuration:");
-    let now = jiff::Timestamp::now().as_second();
-    let ttl = i64::try_from(args.ttl.as_secs()).unwrap_or(i64::MAX);
-    let Ok(expires) = jiff::Timestamp::from_second(now.saturating_add(ttl)) else {
-        return fail("token hash: --ttl is too long");
-    };
     // A key of TOML in quotes may be any text that JSON can write.
     let name = Value::String(args.name.clone());
-    eprintln!("[admin.token.{name}]\nrole = \"{}\"\nhash = \"{hash}\"\nexpires = {expires}", args.role.role().word());
+    let role = args.role.role().word();
+    eprintln!("[admin.token.{name}]\nrole = \"{role}\"\nhash = \"{hash}\"\nexpires = {expires}");
     ExitCode::SUCCESS
 }
 
-fn table(list: &Value) -> String {
+/// `now` in the form of the ends, which compares as text.
+fn table(list: &Value, now: &str) -> String {
     let items = list["items"].as_array().map_or(&[][..], Vec::as_slice);
     if items.is_empty() {
         return "no tokens".to_owned();
     }
     let line = |token: &Value| {
         let text = |key: &str, otherwise: &str| token[key].as_str().unwrap_or(otherwise).to_owned();
-        let ends = match (token["expired"].as_bool(), token["expires"].as_str()) {
-            (_, None) => "without end".to_owned(),
-            (Some(true), Some(at)) => format!("EXPIRED {at}"),
-            (_, Some(at)) => format!("until {at}"),
+        let ends = match token["expires"].as_str() {
+            None => "without end".to_owned(),
+            Some(at) if at <= now => format!("EXPIRED {at}"),
+            Some(at) => format!("until {at}"),
         };
-        format!(
-            "{}\t{}\t{ends}\tlast used: {}\n",
-            text("name", ""),
-            text("role", ""),
-            text("last_used", "not since start")
-        )
+        format!("{}\t{}\t{ends}\n", text("name", ""), text("role", "read-only"))
     };
     items.iter().map(line).collect()
 }
@@ -124,14 +155,17 @@ mod tests {
     #[test]
     fn tokens_read_as_lines() {
         let list = json!({ "items": [
-            { "name": "ci", "role": "operator", "expires": "T", "expired": true, "last_used": null },
-            { "name": "old", "role": "read-only", "expires": null, "expired": false, "last_used": "U" },
+            { "name": "ci", "role": "operator", "expires": "2027-01-01T00:00:00Z" },
+            { "name": "new", "role": "operator", "expires": "2027-03-01T00:00:00Z" },
+            { "name": "old" },
         ] });
-        let told = table(&list);
-        assert_eq!(
-            told,
-            "ci\toperator\tEXPIRED T\tlast used: not since start\nold\tread-only\twithout end\tlast used: U\n"
-        );
-        assert_eq!(table(&json!({ "items": [] })), "no tokens");
+        let told = table(&list, "2027-02-01T00:00:00.123Z");
+        let [ci, new, old] = [
+            "ci\toperator\tEXPIRED 2027-01-01T00:00:00Z\n",
+            "new\toperator\tuntil 2027-03-01T00:00:00Z\n",
+            "old\tread-only\twithout end\n",
+        ];
+        assert_eq!(told, format!("{ci}{new}{old}"));
+        assert_eq!(table(&json!({ "items": [] }), ""), "no tokens");
     }
 }

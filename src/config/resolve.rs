@@ -81,7 +81,6 @@ pub fn resolve(report: &mut Report, document: &Table, files: &dyn Files) -> Mode
     cx.asked = peer::asked_sites(cx);
 
     let appliance = global::appliance(cx);
-    let admin = admin::admin(cx);
     let features = global::features(cx);
     let journal = global::journal(cx);
     let monitor_scripts = monitor::scripts(cx);
@@ -91,6 +90,7 @@ pub fn resolve(report: &mut Report, document: &Table, files: &dyn Files) -> Mode
     let servers = service::servers(cx);
     let lists = access::all(cx);
     let certificates = certificate::all(cx);
+    let admin = admin::admin(cx, &certificates);
     let ships = ship::all(cx, &certificates);
     let services = service::all(cx, &servers, &monitors, &certificates);
     let checks = check::all(cx, &monitors, &services.services, &lists);

@@ -1,6 +1,7 @@
 //! What loads and is probably not meant: each of these was the cause of an outage somewhere. Warnings never stop a load.
 
 mod adc;
+mod admin;
 mod datacenter;
 
 use std::collections::{HashMap, HashSet};
@@ -21,7 +22,7 @@ use crate::model::zone::{OnEmpty, Rrset};
 /// Looks at the whole model. Only called where there are no errors.
 pub fn all(report: &mut Report, document: &Table, model: &Model) {
     let cx = &mut Warnings { report, objects: HashMap::new(), document, model };
-    admin(cx);
+    admin::doors(cx);
     monitors(cx);
     vservers(cx);
     scenarios(cx);
@@ -79,16 +80,6 @@ impl<'a> Warnings<'a> {
         let path = format!("scenario.{}", scenario.name);
         let text = format!("{path}: {what}");
         self.report.warning(place, path, text);
-    }
-}
-
-fn admin(cx: &mut Warnings<'_>) {
-    let admin = &cx.model.admin;
-    if admin.users.is_empty() && !admin.listen.ip().is_loopback() {
-        let place = cx.document.get("admin").and_then(Node::table).and_then(|t| t.get("listen")).map(|n| n.place);
-        let what =
-            "admin.listen: without users only callers on this machine are let in; make one with `bascule passwd`";
-        cx.report.warning(place.unwrap_or_default(), "admin.listen", what);
     }
 }
 

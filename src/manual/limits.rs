@@ -54,7 +54,7 @@
 //! | history in the REST interface | 501 with a sentence |
 //! | `dry_run` of what is done to the outbox and to zones from primaries | 501, and nothing is done; every other act answers it |
 //! | alerts by SNMP or mail, on a full disk; grouping of many alerts into one message; syslog over TLS | refused at load; each alert is a message of its own ([`alerts`](super::alerts)) |
-//! | import of ns.conf; API tokens | a sentence and exit status 1; 501 |
+//! | import of ns.conf | a sentence and exit status 1; 501 |
 //! | shipping the journal by UDP | refused at load: a datagram can be lost without a word ([`audit`](super::audit)) |
 //! | TLS on the management port; sessions and cookies | refused at load; 501. HTTP Basic is there: keep it on loopback, or behind a proxy that ends TLS |
 //! | a pair of boxes with one address (HA) | each box is on its own; two sites meet in DNS |

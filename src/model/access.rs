@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use super::id::Name;
+use super::id::{CertificateId, Name};
 use super::net::Network;
 use super::scenario::Secret;
 use super::time::Wall;
@@ -15,11 +15,62 @@ pub struct Admin {
     pub listen: SocketAddr,
     /// Networks whose callers are heard over TCP; others are closed before anything is read. Empty: all are heard.
     pub allow: Vec<Network>,
+    /// `None`: HTTP without TLS.
+    pub tls: Option<AdminTls>,
+    /// Credentials from other machines are taken without TLS too. Default off.
+    pub plain_text: bool,
+    pub socket: SocketRules,
     pub sessions: SessionRules,
     /// Sorted by name.
     pub users: Vec<User>,
     /// Sorted by name.
     pub tokens: Vec<ApiToken>,
+    /// Users of a directory, besides those of `users`, which come first.
+    pub ldap: Option<Ldap>,
+}
+
+/// `[admin.ldap]`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ldap {
+    /// `ldaps://ldap.example`, `ldap://192.0.2.1:389`
+    pub url: Name,
+    /// TLS on a connection that begins without. Default off.
+    pub starttls: bool,
+    /// Who may have signed the directory's certificate; `None`: the system's authorities.
+    pub ca: Option<CertificateId>,
+    /// As whom people are looked for; `None`: as nobody.
+    pub bind_dn: Option<Name>,
+    pub bind_password: Option<Secret>,
+    /// Below which people are looked for.
+    pub base: Name,
+    /// Finds somebody; `{user}` is the name that they gave, escaped. Default `(uid={user})`.
+    pub user_filter: Name,
+    /// Below which groups are looked for; `None`: `memberOf` of the person alone counts.
+    pub group_base: Option<Name>,
+    /// Finds the groups of somebody; `{dn}` is theirs, `{user}` their name.
+    pub group_filter: Name,
+    /// Names or DNs of groups. Sorted by name. The highest role counts; without any nobody is let in.
+    pub roles: Vec<(Name, Role)>,
+    /// Of a whole login. Default 5 s.
+    pub timeout: Duration,
+}
+
+/// What the management address shows to clients.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AdminTls {
+    /// One of `[certificate.NAME]`, with a key.
+    Certificate(CertificateId),
+    /// Self-signed, made and renewed by the appliance itself, kept in its state directory.
+    Generated,
+}
+
+/// Who else may use the Unix socket, besides root and the user that the appliance runs as. Names, or numbers as text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SocketRules {
+    /// Sorted by name. Counts before groups.
+    pub users: Vec<(Name, Role)>,
+    /// Sorted by name. Of several groups that somebody is in, the highest role counts.
+    pub groups: Vec<(Name, Role)>,
 }
 
 /// Somebody with a password.
@@ -103,6 +154,27 @@ impl Role {
     }
 }
 
+// === impl Ldap ===
+
+impl Ldap {
+    /// A directory at this URL, everything else at its default.
+    pub fn at(url: &str) -> Ldap {
+        Ldap {
+            url: url.into(),
+            starttls: false,
+            ca: None,
+            bind_dn: None,
+            bind_password: None,
+            base: "".into(),
+            user_filter: "(uid={user})".into(),
+            group_base: None,
+            group_filter: "(|(member={dn})(uniqueMember={dn})(memberUid={user}))".into(),
+            roles: Vec::new(),
+            timeout: Duration::from_secs(5),
+        }
+    }
+}
+
 // === impl SessionRules ===
 
 impl Default for SessionRules {
@@ -123,14 +195,28 @@ impl Default for Admin {
         Admin {
             listen: SocketAddr::from(([127, 0, 0, 1], 9080)),
             allow: Vec::new(),
+            tls: None,
+            plain_text: false,
+            socket: SocketRules::default(),
             sessions: SessionRules::default(),
             users: Vec::new(),
             tokens: Vec::new(),
+            ldap: None,
         }
     }
 }
 
 impl Admin {
+    /// Whether there are names and passwords to log in with.
+    pub fn has_logins(&self) -> bool {
+        !self.users.is_empty() || self.ldap.is_some()
+    }
+
+    /// Whether anybody can show who they are.
+    pub fn has_credentials(&self) -> bool {
+        self.has_logins() || !self.tokens.is_empty()
+    }
+
     /// Whether a caller from this address is heard at all.
     pub fn hears(&self, address: std::net::IpAddr) -> bool {
         self.allow.is_empty() || self.allow.iter().any(|network| network.contains(address))

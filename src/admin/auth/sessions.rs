@@ -93,6 +93,11 @@ impl Sessions {
         self.table.lock().find(now, rules, &id)
     }
 
+    /// As [`Sessions::find`], for who was found before and has stayed.
+    pub fn stay(&self, now: Instant, rules: &SessionRules, id: &Hash) -> Option<Session> {
+        self.table.lock().find(now, rules, id)
+    }
+
     /// Ends it; `false`: there is none.
     pub fn close(&self, id: &Hash) -> bool {
         self.table.lock().open.remove(id).is_some()

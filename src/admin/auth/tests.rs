@@ -2,10 +2,10 @@
 
 use base64::Engine as _;
 
-use super::token::make as make_token;
 use super::verifier::hash_password;
 use super::*;
-use crate::model::PasswordHash;
+use crate::model::Model;
+use crate::model::access::{Admin, ApiToken, PasswordHash, User, token_of};
 
 struct Request {
     method: Method,
@@ -20,7 +20,7 @@ fn request(peer: &str, headers: &[(&'static str, &str)]) -> Request {
         method: Method::GET,
         uri: "/".parse().unwrap(),
         headers,
-        peer: Peer::Tcp { address: peer.parse().unwrap(), tls: false },
+        peer: Peer::Tcp { address: peer.parse().unwrap(), tls: true },
     }
 }
 
@@ -28,9 +28,13 @@ fn admin(users: Vec<User>) -> Admin {
     Admin { users, ..Admin::default() }
 }
 
+fn model(admin: &Admin) -> Model {
+    Model { admin: admin.clone(), ..Model::empty() }
+}
+
 async fn ask(request: &Request, admin: &Admin, keeper: &Keeper) -> Result<Caller, Problem> {
     let head = Head { method: &request.method, uri: &request.uri, headers: &request.headers };
-    keeper.authenticate(request.peer, head, admin).await
+    keeper.authenticate(request.peer, head, &model(admin)).await
 }
 
 async fn status(request: &Request, admin: &Admin) -> u16 {
@@ -110,9 +114,9 @@ async fn with_users_a_right_password_is_needed_and_roles_hold() {
 async fn the_kernel_says_who_calls_on_the_unix_socket() {
     let nobody = admin(Vec::new());
     let mut own = request("127.0.0.1:1", &[]);
-    own.peer = Peer::Unix { uid: 0, own: true };
+    own.peer = Peer::Unix { uid: 0, gid: 0, own: true };
     assert_eq!(&*ask(&own, &nobody, &Keeper::new()).await.unwrap().actor, "uid:0");
-    own.peer = Peer::Unix { uid: 33, own: false };
+    own.peer = Peer::Unix { uid: 65_533, gid: 65_533, own: false };
     assert_eq!(status(&own, &nobody).await, 403);
 }
 
@@ -124,7 +128,7 @@ fn ops() -> User {
 /// A session of `ops`, and a request with its cookie.
 async fn logged_in(keeper: &Keeper, admin: &Admin) -> (Opened, Request) {
     let peer = Peer::Tcp { address: "192.0.2.1:1".parse().unwrap(), tls: true };
-    let (opened, _) = keeper.log_in(peer, "ops", b"s3cret".to_vec(), admin).await.unwrap();
+    let (opened, _) = keeper.log_in(peer, "ops", b"s3cret".to_vec(), &model(admin)).await.unwrap();
     let cookie = format!("bascule_session={}", opened.token);
     let request = request("192.0.2.1:1", &[("cookie", &cookie), ("host", "box:9080")]);
     (opened, request)
@@ -165,7 +169,7 @@ async fn a_session_dies_with_its_user_their_password_and_their_role() {
 
 #[tokio::test]
 async fn a_token_lets_in_until_it_expires_or_is_taken_away() {
-    let (token, hash) = make_token().unwrap();
+    let (token, hash) = token_of([7; 32]);
     let one = |expires| ApiToken { name: "ci".into(), role: Role::Operator, hash: hash.as_str().into(), expires };
     let bearer = request("192.0.2.1:1", &[("authorization", &format!("Bearer {token}"))]);
     let with = |tokens| Admin { tokens, ..admin(Vec::new()) };
@@ -188,4 +192,45 @@ async fn a_script_of_a_page_is_not_asked_for_a_password_by_its_browser() {
         let challenge = &problem.headers.iter().find(|(name, _)| name == header::WWW_AUTHENTICATE).unwrap().1;
         assert_eq!(challenge.to_str().unwrap().starts_with("Basic"), asked, "{headers:?}");
     }
+}
+
+#[tokio::test]
+async fn credentials_of_other_machines_are_not_taken_in_the_clear() {
+    let mut admin = admin(vec![ops()]);
+    let encoded = base64::engine::general_purpose::STANDARD.encode("ops:s3cret");
+    let mut far = request("192.0.2.1:1", &[("authorization", &format!("Basic {encoded}"))]);
+    far.peer = Peer::Tcp { address: "192.0.2.1:1".parse().unwrap(), tls: false };
+    let keeper = Keeper::new();
+    assert_eq!(ask(&far, &admin, &keeper).await.unwrap_err().code, "tls_needed");
+    assert_eq!(
+        keeper.log_in(far.peer, "ops", b"s3cret".to_vec(), &model(&admin)).await.unwrap_err().code,
+        "tls_needed"
+    );
+    let mut near = request("127.0.0.1:1", &[("authorization", &format!("Basic {encoded}"))]);
+    near.peer = Peer::Tcp { address: "127.0.0.1:1".parse().unwrap(), tls: false };
+    assert!(ask(&near, &admin, &keeper).await.is_ok());
+    admin.plain_text = true;
+    assert!(ask(&far, &admin, &keeper).await.is_ok());
+}
+
+#[tokio::test]
+async fn who_watches_is_let_go_when_they_would_not_be_let_in_any_more() {
+    let (before, keeper) = (admin(vec![ops()]), Keeper::new());
+    let (opened, request) = logged_in(&keeper, &before).await;
+    let by_session = ask(&request, &before, &keeper).await.unwrap();
+    let (_, hash) = token_of([7; 32]);
+    let token = ApiToken { name: "ci".into(), role: Role::Operator, hash: hash.into(), expires: None };
+    let with_token = Admin { tokens: vec![token], ..before.clone() };
+    let by_token = Caller::new("token:ci", Role::Operator);
+    let by_password = Caller::new("admin:ops", Role::Operator);
+    for caller in [&by_session, &by_token, &by_password] {
+        assert!(keeper.may_stay(caller, &model(&with_token)).await, "{}", caller.actor);
+        assert!(!keeper.may_stay(caller, &model(&admin(Vec::new()))).await, "{}", caller.actor);
+    }
+    assert!(!keeper.may_stay(&by_token, &model(&before)).await, "revoked");
+    let (opened_again, _) = logged_in(&keeper, &before).await;
+    assert_ne!(opened.token, opened_again.token);
+    keeper.sessions.close(&opened_again.session.id);
+    let gone = Caller { session: Some(opened_again.session.id), ..by_session };
+    assert!(!keeper.may_stay(&gone, &model(&before)).await, "logged out");
 }

@@ -2,15 +2,8 @@
 
 use subtle::ConstantTimeEq;
 
-use super::sessions::random;
-use crate::model::access::{ApiToken, token_hash, token_of};
+use crate::model::access::{ApiToken, token_hash};
 use crate::model::time::Wall;
-
-#[cfg_attr(not(test), allow(dead_code))]
-/// A token and the hash that stands in the configuration. `None`: the system has no random numbers.
-pub(crate) fn make() -> Option<(String, String)> {
-    random().map(token_of)
-}
 
 /// Why a token lets nobody in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,16 +33,17 @@ pub(super) fn find<'a>(tokens: &'a [ApiToken], token: &str, now: Wall) -> Result
 mod tests {
     use super::*;
     use crate::model::Role;
+    use crate::model::access::token_of;
 
     #[test]
     fn a_token_is_known_by_its_hash_until_it_expires() {
-        let (token, hash) = make().unwrap();
+        let (token, hash) = token_of([7; 32]);
         assert!(token.starts_with("bascule_") && token.len() == 51, "{token}");
         let ci = ApiToken { name: "ci".into(), role: Role::Operator, hash: hash.into(), expires: Some(Wall(9)) };
         let tokens = [ci];
         assert_eq!(find(&tokens, &token, Wall(8)), Ok(&tokens[0]));
         assert_eq!(find(&tokens, &token, Wall(9)), Err(Refused::Expired(&tokens[0], Wall(9))));
-        assert_eq!(find(&tokens, &make().unwrap().0, Wall(8)), Err(Refused::Unknown));
+        assert_eq!(find(&tokens, &token_of([8; 32]).0, Wall(8)), Err(Refused::Unknown));
         assert_eq!(find(&[], "", Wall(0)), Err(Refused::Unknown));
     }
 }

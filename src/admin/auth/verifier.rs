@@ -85,7 +85,7 @@ impl Verifier {
         if self.is_remembered(&known) {
             return Ok(());
         }
-        self.lockout.lock().check(Instant::now(), name, from).map_err(locked)?;
+        self.refuse_locked(name, from)?;
         let turn = tokio::time::timeout(TURN_TIMEOUT, Arc::clone(&self.turns).acquire_owned()).await;
         let Ok(Ok(turn)) = turn else {
             return Err(Problem::busy("too many passwords are being checked; try again"));
@@ -101,15 +101,26 @@ impl Verifier {
             }
         });
         if right.await.map_err(gone)? {
-            self.lockout.lock().right(Instant::now(), name, from);
+            self.count_right(name, from);
             let until = Instant::now() + REMEMBER;
             insert_bounded(&mut self.remembered.lock(), REMEMBERED_MAX, known, until, |until| *until);
             return Ok(());
         }
-        match self.lockout.lock().wrong(Instant::now(), name, from) {
-            Some(now_locked) => Err(locked(now_locked)),
-            None => Err(wrong()),
-        }
+        Err(self.count_wrong(name, from))
+    }
+
+    /// Whether `name` may try a password from there now.
+    pub fn refuse_locked(&self, name: &str, from: IpAddr) -> Result<(), Problem> {
+        self.lockout.lock().check(Instant::now(), name, from).map_err(locked)
+    }
+
+    /// Counts a wrong password, and says what it is answered with.
+    pub fn count_wrong(&self, name: &str, from: IpAddr) -> Problem {
+        self.lockout.lock().wrong(Instant::now(), name, from).map_or_else(wrong, locked)
+    }
+
+    pub fn count_right(&self, name: &str, from: IpAddr) {
+        self.lockout.lock().right(Instant::now(), name, from);
     }
 
     fn fingerprint(&self, name: &str, password: &[u8], hash: Option<&str>) -> [u8; 32] {
@@ -173,11 +184,11 @@ fn read_hash(hash: &PasswordHash, folder: &Path) -> Result<String, Problem> {
         }
     };
     read.map(|text| text.trim().to_owned()).map_err(|error| {
-        tracing::error!(%error, "the password hash of a user cannot be read");
+        tracing::error!(%error, "a secret of the management cannot be read");
         Problem::new(
             StatusCode::INTERNAL_SERVER_ERROR,
             "secret_unreadable",
-            "the password hash of this user cannot be read; the log says why",
+            "what this login is checked with cannot be read; the log says why",
         )
     })
 }

@@ -4,7 +4,7 @@ pub(super) mod problems;
 pub(super) mod verdict;
 
 use super::peer::peer_listen;
-use super::{AlertDto, DrainDto, DrillDto, NoteDto, PeerLineDto, text};
+use super::{AlertDto, DrainDto, DrillDto, ManagementDto, NoteDto, PeerLineDto, text};
 use crate::control::{JournalEntry, World};
 use crate::model::balancing::shares_text;
 use crate::model::id::{Kind, ServiceId};
@@ -41,6 +41,8 @@ dto! {
         /// Alerts that stand, oldest first.
         pub alerts: Vec<AlertDto>,
         pub clock: ClockDto,
+        /// What the management address shows; absent where it is not known.
+        pub management: Option<ManagementDto>,
         /// Other boxes.
         pub peers: Vec<PeerLineDto>,
         /// Faults can be injected. This build injects none.
@@ -173,6 +175,7 @@ impl StatusDto {
             faults: Vec::new(),
             peer_listen: peer_listen(world),
             clock: ClockDto { now: world.now.wall.to_string(), synced: world.status.clock_synced, offset: None },
+            management: None,
             not_durable: world.status.not_durable.clone(),
             late_samples_total: world.status.late_samples_total,
             journal_entries: world.status.journal_entries,

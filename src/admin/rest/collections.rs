@@ -148,7 +148,9 @@ pub(crate) fn routes() -> Vec<Route> {
 }
 
 async fn status(State(app): State<App>) -> Result<Json<StatusDto>, Problem> {
-    app.study(StatusDto::of).await.map(Json)
+    let management = Some(app.management());
+    let status = app.study(StatusDto::of).await?;
+    Ok(Json(StatusDto { management, ..status }))
 }
 
 async fn history(State(app): State<App>, segments: Segments) -> Result<Json<CheckHistoryDto>, Problem> {

@@ -2,22 +2,28 @@
 
 use argon2::password_hash::phc;
 
-use super::Context;
 use super::global::{absent_secret, object};
 use super::object::Object;
+use super::{Context, certificate};
 use crate::config::document::{Node, Path};
 use crate::config::values;
-use crate::model::access::{Admin, ApiToken, PasswordHash, Role, SessionRules, User};
+use crate::model::access::{Admin, AdminTls, ApiToken, Ldap, PasswordHash, Role, SessionRules, SocketRules, User};
+use crate::model::check::Host;
+use crate::model::id::Name;
+use crate::model::ldap::Filter;
 use crate::model::time::Wall;
+use crate::model::tls::Certificate;
 
 /// Tokens of a box: each request with one looks through all of them.
 const TOKENS_MOST: usize = 1_000;
 const NETWORKS_MOST: usize = 1_000;
+/// In one map of names and roles.
+const NAMES_MOST: usize = 100;
 /// Warned of this long before a token expires. Days.
 const SOON_DAYS: i64 = 7;
 const DAY_SECONDS: i64 = 86_400;
 
-pub fn admin(cx: &mut Context<'_>) -> Admin {
+pub fn admin(cx: &mut Context<'_>, certificates: &[Certificate]) -> Admin {
     let root = Path::Root;
     let path = root.key("admin");
     let object = object(cx, path, "admin");
@@ -36,9 +42,13 @@ pub fn admin(cx: &mut Context<'_>) -> Admin {
     Admin {
         listen: object.socket("listen").unwrap_or(defaults.listen),
         allow: networks.into_iter().filter_map(|node| values::network(node.text()?).ok()).collect(),
+        tls: tls(cx, &object, certificates),
+        plain_text: object.bool("plain_text").unwrap_or(false),
+        socket: socket(cx, &object),
         sessions: sessions(cx, &object),
         users,
         tokens,
+        ldap: ldap(cx, &object, certificates),
     }
 }
 
@@ -55,6 +65,114 @@ fn named<T>(
     let objects =
         tables.map(|(entry, table)| (&entry.key, Object::new(table, None, path.key(&entry.key), entry.place)));
     objects.filter_map(|(name, object)| make(cx, &object, name)).collect()
+}
+
+fn tls(cx: &mut Context<'_>, admin: &Object<'_>, certificates: &[Certificate]) -> Option<AdminTls> {
+    let (table, place) = admin.inner("tls")?;
+    let object = Object::new(table, None, admin.path.key("tls"), place);
+    let generated = object.bool("generated").unwrap_or(false);
+    match (object.get("certificate"), generated) {
+        (Some(node), false) => {
+            let path = object.path.key("certificate");
+            certificate::find(cx, certificates, node, path, true).map(AdminTls::Certificate)
+        }
+        (None, true) => Some(AdminTls::Generated),
+        (Some(_), true) => {
+            object.wrong(cx.report, "generated", "means nothing beside `certificate`; say one of the two");
+            None
+        }
+        (None, false) => {
+            let why = "say `certificate = \"NAME\"` (of [certificate.NAME]) or `generated = true`";
+            object.wrong_whole(cx.report, why);
+            None
+        }
+    }
+}
+
+fn ldap(cx: &mut Context<'_>, admin: &Object<'_>, certificates: &[Certificate]) -> Option<Ldap> {
+    let (table, place) = admin.inner("ldap")?;
+    let object = Object::new(table, None, admin.path.key("ldap"), place);
+    let url = object.text("url")?;
+    let defaults = Ldap::at(url);
+    let starttls = object.bool("starttls").unwrap_or(false);
+    match directory(url) {
+        Err(why) => object.wrong(cx.report, "url", why),
+        Ok((true, _)) if starttls => {
+            object.wrong(cx.report, "starttls", "means nothing with ldaps://, which begins with TLS");
+        }
+        Ok((false, local)) if !starttls && !local => {
+            let path = object.path.key("url");
+            let what = format!("{path}: passwords go to the directory in the clear; use ldaps://, or starttls = true");
+            cx.report.warning(object.place_of("url"), path, what);
+        }
+        Ok(_) => {}
+    }
+    let ca = object.get("ca").and_then(|node| {
+        let path = object.path.key("ca");
+        certificate::find(cx, certificates, node, path, false)
+    });
+    let bind_password = object.secret(cx.report, "bind_password");
+    if let Some(secret) = &bind_password {
+        absent_secret(cx, &object, "bind_password", secret);
+    }
+    object.require_beside(cx.report, "bind_password", "bind_dn");
+    object.require_beside(cx.report, "bind_dn", "bind_password");
+    for (key, place) in [("user_filter", "{user}"), ("group_filter", "{")] {
+        let Some(filter) = object.text(key) else { continue };
+        if let Err(why) = Filter::parse(&filter.replace("{user}", "x").replace("{dn}", "x")) {
+            object.wrong(cx.report, key, why);
+        } else if !filter.contains(place) {
+            object.wrong(cx.report, key, "finds the same for everybody; write {user} where the name belongs");
+        }
+    }
+    Some(Ldap {
+        starttls,
+        ca,
+        bind_dn: object.name("bind_dn"),
+        bind_password,
+        base: object.name("base").unwrap_or(defaults.base),
+        user_filter: object.name("user_filter").unwrap_or(defaults.user_filter),
+        group_base: object.name("group_base"),
+        group_filter: object.name("group_filter").unwrap_or(defaults.group_filter),
+        roles: roles(cx, &object, "roles"),
+        timeout: object.duration("timeout").unwrap_or(defaults.timeout),
+        url: defaults.url,
+    })
+}
+
+/// Whether it begins with TLS, and whether it is on this machine.
+fn directory(url: &str) -> Result<(bool, bool), String> {
+    let wrong = || format!("`{url}` is not a URL such as ldaps://ldap.example or ldap://192.0.2.1:389");
+    let (scheme, rest) = url.split_once("://").ok_or_else(wrong)?;
+    let tls = match scheme {
+        "ldap" => false,
+        "ldaps" => true,
+        _ => return Err(wrong()),
+    };
+    let host = rest.trim_end_matches('/');
+    let host = values::host_port(host).or_else(|_| values::host_port(&format!("{host}:389"))).map_err(|_| wrong())?.0;
+    let local = match &host {
+        Host::Ip(ip) => ip.is_loopback(),
+        Host::Name(name) => name.eq_ignore_ascii_case("localhost"),
+    };
+    Ok((tls, local))
+}
+
+/// `{ name = "role" }`, sorted.
+fn roles(cx: &mut Context<'_>, object: &Object<'_>, key: &str) -> Vec<(Name, Role)> {
+    let pairs = object.pairs(key).into_iter();
+    let mut roles: Vec<(Name, Role)> = pairs.filter_map(|(name, role)| Some((name, Role::parse(&role)?))).collect();
+    if roles.len() > NAMES_MOST {
+        object.wrong(cx.report, key, format!("at most {NAMES_MOST} names"));
+    }
+    roles.sort_by(|a, b| a.0.cmp(&b.0));
+    roles
+}
+
+fn socket(cx: &mut Context<'_>, admin: &Object<'_>) -> SocketRules {
+    let Some((table, place)) = admin.inner("socket") else { return SocketRules::default() };
+    let object = Object::new(table, None, admin.path.key("socket"), place);
+    SocketRules { users: roles(cx, &object, "users"), groups: roles(cx, &object, "groups") }
 }
 
 fn sessions(cx: &mut Context<'_>, admin: &Object<'_>) -> SessionRules {

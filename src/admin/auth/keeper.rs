@@ -1,0 +1,308 @@
+//! Everything that is remembered of callers, and who is let in by it.
+
+use std::net::IpAddr;
+
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
+use tokio::time::Instant;
+
+use super::super::problem::Problem;
+use super::super::server::local::role_of;
+use super::credentials::{CSRF, Shown};
+use super::directory::{Denied, Directory, Question};
+use super::sessions::{Holder, Opened, Session, Sessions};
+use super::token::{self, Refused};
+use super::verifier::Verifier;
+use super::{Caller, Head, Peer, audit, local, unauthorized, wall};
+use crate::model::Model;
+use crate::model::access::{Admin, ApiToken, Ldap, PasswordHash, Role, SessionRules, User};
+use crate::model::id::Name;
+
+/// How the journal calls users of the directory, before their names.
+const OF_DIRECTORY: &str = "ldap:";
+
+#[derive(Debug)]
+pub(crate) struct Keeper {
+    pub verifier: Verifier,
+    pub sessions: Sessions,
+    pub audit: audit::Audit,
+    directory: Directory,
+}
+
+// === impl Keeper ===
+
+impl Keeper {
+    pub fn new() -> Keeper {
+        Keeper {
+            verifier: Verifier::new(),
+            sessions: Sessions::new(),
+            audit: audit::Audit::default(),
+            directory: Directory::new(),
+        }
+    }
+
+    /// Lets a caller in or says why not. Argon2 runs on a blocking thread.
+    pub async fn authenticate(&self, peer: Peer, head: Head<'_>, model: &Model) -> Result<Caller, Problem> {
+        let admin = &model.admin;
+        let address = match peer {
+            Peer::Unix { uid, own: true, .. } => {
+                return Ok(Caller::new(format!("uid:{uid}"), Role::Superuser).through("socket".into()));
+            }
+            Peer::Unix { uid, gid, own: false } => return socket_caller(uid, gid, admin).await,
+            Peer::Tcp { address, .. } => address.ip().to_canonical(),
+        };
+        refuse_in_the_clear(peer, admin)?;
+        local::refuse_cross_site(head)?;
+        match Shown::of(head.headers)? {
+            Shown::Bearer(token) => token_caller(head.headers, &admin.tokens, &token, address),
+            _ if !admin.has_logins() => Ok(local::local_caller(address, head)?.through(format!("tcp {address}"))),
+            Shown::Password { name, password } => {
+                let holder = self.check_password(address, &name, password, model).await;
+                let holder = holder.map_err(|problem| with_challenge(problem, head.headers))?;
+                Ok(Caller::new(holder.actor, holder.role).through(format!("tcp {address}")))
+            }
+            Shown::Cookie(token) => {
+                let Some(caller) = self.session(&token, model, address).await? else {
+                    return Err(unauthorized(head.headers, "the session has ended; log in again"));
+                };
+                let is_act = !matches!(*head.method, Method::GET | Method::HEAD | Method::OPTIONS);
+                let sent = head.headers.get(CSRF).map_or(&b""[..], HeaderValue::as_bytes);
+                if is_act && !self.sessions.is_csrf(&token, sent) {
+                    let detail = "an act with a session's cookie carries the field X-CSRF-Token; its value came with \
+                                  the login, and stands in /api/v1/whoami";
+                    return Err(Problem::new(StatusCode::FORBIDDEN, "csrf", detail));
+                }
+                Ok(caller)
+            }
+            Shown::Nothing => {
+                let what = "a name and a password are needed (HTTP Basic), or a token (Bearer)";
+                Err(unauthorized(head.headers, what))
+            }
+        }
+    }
+
+    /// Opens a session for a name and a password.
+    pub async fn log_in(
+        &self,
+        peer: Peer,
+        name: &str,
+        password: Vec<u8>,
+        model: &Model,
+    ) -> Result<(Opened, Caller), Problem> {
+        let admin = &model.admin;
+        let no_login = |why| Problem::new(StatusCode::CONFLICT, "no_login", why);
+        let Peer::Tcp { address, .. } = peer else {
+            return Err(no_login("on the Unix socket the kernel says who calls; there is nothing to log in to"));
+        };
+        if !admin.has_logins() {
+            return Err(no_login(
+                "no users are configured: callers on this machine are let in as they are; define [admin.user.NAME]",
+            ));
+        }
+        refuse_in_the_clear(peer, admin)?;
+        let from = address.ip().to_canonical();
+        let holder = self.check_password(from, name, password, model).await?;
+        let now = Instant::now();
+        let Some(opened) = self.sessions.open(now, &admin.sessions, holder) else {
+            return Err(Problem::busy("the system has no random numbers for a session"));
+        };
+        let caller = Caller::of_session(&opened.session, &admin.sessions, now, from);
+        Ok((opened, caller))
+    }
+
+    /// Who calls with a session's token; `None`: it has ended, or its holder is not who they were.
+    pub async fn session(&self, token: &str, model: &Model, from: IpAddr) -> Result<Option<Caller>, Problem> {
+        let now = Instant::now();
+        let rules = &model.admin.sessions;
+        let Some(session) = self.sessions.find(now, rules, token) else { return Ok(None) };
+        if self.still_holds(&session.holder, &model.admin).await? {
+            return Ok(Some(Caller::of_session(&session, rules, now, from)));
+        }
+        self.sessions.close(&session.id);
+        Ok(None)
+    }
+
+    /// Whether who was let in a while ago would be let in still. Staying counts as using a session.
+    pub async fn may_stay(&self, caller: &Caller, model: &Model) -> bool {
+        let admin = &model.admin;
+        if let Some(id) = &caller.session {
+            return match self.sessions.stay(Instant::now(), &admin.sessions, id) {
+                Some(session) => self.still_holds(&session.holder, admin).await.unwrap_or(false),
+                None => false,
+            };
+        }
+        match caller.actor.split_once(':') {
+            Some(("token", name)) => {
+                let now = wall();
+                let good = |token: &&ApiToken| *token.name == *name && token.expires.is_none_or(|at| at > now);
+                admin.tokens.iter().find(good).is_some_and(|token| token.role == caller.role)
+            }
+            Some(("admin", "local")) if admin.users.is_empty() => !admin.has_logins(),
+            Some(("admin", name)) => admin.users.iter().any(|user| *user.name == *name && user.role == caller.role),
+            _ => true,
+        }
+    }
+
+    /// Whether nothing has changed of what let somebody in.
+    async fn still_holds(&self, holder: &Holder, admin: &Admin) -> Result<bool, Problem> {
+        let user = admin.users.iter().find(|user| user.name == holder.user);
+        match (user, &admin.ldap) {
+            (Some(user), _) => {
+                let hash = self.verifier.read(&user.password).await?;
+                Ok(self.holder(user, &hash) == *holder)
+            }
+            (None, Some(ldap)) => Ok(self.holder_of_directory(ldap, &holder.user, holder.role) == *holder),
+            (None, None) => Ok(false),
+        }
+    }
+
+    fn holder(&self, user: &User, hash: &str) -> Holder {
+        Holder {
+            actor: format!("admin:{}", user.name).into(),
+            user: Name::clone(&user.name),
+            role: user.role,
+            stamp: self.sessions.stamp(&[user.name.as_bytes(), user.role.word().as_bytes(), hash.as_bytes()]),
+        }
+    }
+
+    /// A change of how the directory is asked ends the sessions of its users.
+    fn holder_of_directory(&self, ldap: &Ldap, name: &str, role: Role) -> Holder {
+        let rules = format!("{ldap:?}");
+        Holder {
+            actor: format!("{OF_DIRECTORY}{name}").into(),
+            user: name.into(),
+            role,
+            stamp: self.sessions.stamp(&[name.as_bytes(), role.word().as_bytes(), rules.as_bytes()]),
+        }
+    }
+
+    /// Whose name and password it is. Local names first; others are the directory's, where there is one.
+    async fn check_password(
+        &self,
+        from: IpAddr,
+        name: &str,
+        password: Vec<u8>,
+        model: &Model,
+    ) -> Result<Holder, Problem> {
+        let admin = &model.admin;
+        if let Some(user) = admin.users.iter().find(|user| *user.name == *name) {
+            let hash = self.verifier.read(&user.password).await?;
+            self.verifier.verify(from, name, password, Some(hash.clone())).await?;
+            return Ok(self.holder(user, &hash));
+        }
+        let Some(ldap) = &admin.ldap else {
+            self.verifier.verify(from, name, password, None).await?;
+            // Without a user the verifier refuses.
+            return Err(super::verifier::wrong());
+        };
+        let role = self.ask_directory(from, name, password, ldap, model).await?;
+        Ok(self.holder_of_directory(ldap, name, role))
+    }
+
+    async fn ask_directory(
+        &self,
+        from: IpAddr,
+        name: &str,
+        password: Vec<u8>,
+        ldap: &Ldap,
+        model: &Model,
+    ) -> Result<Role, Problem> {
+        let key = self.sessions.stamp(&[name.as_bytes(), &password, format!("{ldap:?}").as_bytes()]);
+        if let Some(role) = self.directory.remembered(&key) {
+            return Ok(role);
+        }
+        self.verifier.refuse_locked(name, from)?;
+        let bind_password = match &ldap.bind_password {
+            Some(secret) => self.verifier.read(&PasswordHash::From(secret.clone())).await?,
+            None => String::new(),
+        };
+        let Ok(password) = String::from_utf8(password) else { return Err(self.verifier.count_wrong(name, from)) };
+        let question = Question {
+            ldap: ldap.clone(),
+            authorities: ldap.ca.map(|id| model.certificates[id.index()].chain.clone()),
+            bind_password,
+            name: name.to_owned(),
+            password,
+        };
+        match self.directory.ask(key, question).await {
+            Ok(role) => {
+                self.verifier.count_right(name, from);
+                Ok(role)
+            }
+            Err(Denied::Wrong) => Err(self.verifier.count_wrong(name, from)),
+            Err(denied) => Err(denied.problem()),
+        }
+    }
+}
+
+fn token_caller(headers: &HeaderMap, tokens: &[ApiToken], token: &str, from: IpAddr) -> Result<Caller, Problem> {
+    let now = wall();
+    match token::find(tokens, token, now) {
+        Ok(found) => {
+            let caller = Caller::new(format!("token:{}", found.name), found.role);
+            let door = format!("token {} from {from}", found.name);
+            Ok(Caller { expires: found.expires, ..caller.through(door) })
+        }
+        Err(Refused::Unknown) => {
+            let what = "this token is not known; it may have been revoked. Make one with `bascule token create`";
+            Err(unauthorized(headers, what))
+        }
+        Err(Refused::Expired(token, at)) => {
+            let what = format!("the token `{}` expired at {at}; make another with `bascule token create`", token.name);
+            Err(unauthorized(headers, &what))
+        }
+    }
+}
+
+/// A refusal of a password over HTTP Basic asks for another.
+fn with_challenge(problem: Problem, headers: &HeaderMap) -> Problem {
+    if problem.status != StatusCode::UNAUTHORIZED {
+        return problem;
+    }
+    unauthorized(headers, &problem.detail)
+}
+
+/// Somebody else than root and the own user, on the Unix socket.
+async fn socket_caller(uid: u32, gid: u32, admin: &Admin) -> Result<Caller, Problem> {
+    let rules = admin.socket.clone();
+    let role = tokio::task::spawn_blocking(move || role_of(uid, gid, &rules)).await;
+    match role.ok().flatten() {
+        Some(role) => Ok(Caller::new(format!("uid:{uid}"), role).through("socket".into())),
+        None => Err(Problem::forbidden(format!(
+            "uid {uid} may not use this socket: root, the user that the appliance runs as, and who is named in \
+             [admin.socket] may"
+        ))),
+    }
+}
+
+/// Credentials of other machines must not cross the network for everybody to read.
+fn refuse_in_the_clear(peer: Peer, admin: &Admin) -> Result<(), Problem> {
+    let Peer::Tcp { address, tls: false } = peer else { return Ok(()) };
+    if admin.plain_text || address.ip().to_canonical().is_loopback() || !admin.has_credentials() {
+        return Ok(());
+    }
+    let detail = "other machines are answered over TLS only: set [admin.tls] generated = true or name a certificate \
+                  there, and use https:// (or set `admin.plain_text = true`)";
+    Err(Problem::new(StatusCode::FORBIDDEN, "tls_needed", detail))
+}
+
+// === impl Caller ===
+
+impl Caller {
+    pub fn new(actor: impl Into<Name>, role: Role) -> Caller {
+        Caller { actor: actor.into(), role, door: "".into(), session: None, expires: None }
+    }
+
+    fn through(self, door: String) -> Caller {
+        Caller { door: door.into(), ..self }
+    }
+
+    fn of_session(session: &Session, rules: &SessionRules, now: Instant, from: IpAddr) -> Caller {
+        Caller {
+            actor: Name::clone(&session.holder.actor),
+            role: session.holder.role,
+            door: format!("session {} from {from}", session.number).into(),
+            session: Some(session.id),
+            expires: Some(wall() + session.left(now, rules)),
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! How the appliance itself is managed.
+
+dto! {
+    /// What the management address shows.
+    pub struct ManagementDto {
+        /// TLS is spoken there.
+        pub tls: bool,
+        /// SHA-256 of its certificate, in hex with colons; null without TLS.
+        pub fingerprint: Option<String>,
+        /// When the certificate ends.
+        pub expires: Option<String>,
+    }
+}
+
+// === impl ManagementDto ===
+
+impl ManagementDto {
+    /// As long as nothing is known.
+    pub fn plain() -> ManagementDto {
+        ManagementDto { tls: false, fingerprint: None, expires: None }
+    }
+}

@@ -1,0 +1,140 @@
+//! # Who gets in: users, sessions, tokens, directory, TLS
+//!
+//! ## Ways in
+//!
+//! | way | who | role |
+//! |---|---|---|
+//! | Unix socket `bascule.sock` in the state directory | root, and the user that the appliance runs as | superuser |
+//! | | users and groups of `[admin.socket]`, as the kernel says who they are | as said there |
+//! | TCP, without users | callers on this machine | superuser |
+//! | TCP, HTTP Basic | users of `[admin.user.NAME]`, then of the directory (`[admin.ldap]`) | theirs |
+//! | TCP, cookie of a session | who has logged in by `POST /api/v1/login` | theirs |
+//! | TCP, `Authorization: Bearer` | API tokens of `[admin.token.NAME]` | theirs |
+//!
+//! Roles are `read-only`, `operator` (what people do to the running appliance: drains, modes, switches) and `superuser` (the
+//! configuration too). `GET /api/v1/whoami` says who one is, through which door, what one may do and until when.
+//!
+//! A lost password is no disaster: on the box `sudo bascule shell` needs none. Write a new hash (`bascule passwd`) into the
+//! file and reload.
+//!
+//! ## Sessions
+//!
+//! `POST /api/v1/login` with `{"username": …, "password": …}` sets the cookie `bascule_session` (HttpOnly, SameSite=Strict,
+//! Secure over TLS) and answers `csrf`, which every act with that cookie carries in the field `X-CSRF-Token`; `whoami` tells
+//! it again. `POST /api/v1/logout` ends the session. It also ends when nothing was asked for `idle`, in any case after
+//! `absolute`, and at once when its user, their password or their role changes; a restart ends all of them.
+//!
+//! ```toml
+//! [admin.sessions]                 # all optional
+//! idle     = "30m"
+//! absolute = "12h"
+//! per_user = 16                    # one more ends the one used least lately
+//! most     = 1024                  # in all
+//! ```
+//!
+//! ## API tokens
+//!
+//! A token is for a program. The configuration holds its hash only, so whoever reads the file has no token.
+//!
+//! ```text
+//! bascule token create ci --role operator --ttl 90d      # prints the token, once, alone on stdout
+//! bascule token list
+//! bascule token revoke ci
+//! bascule token hash ci --role operator                  # without an appliance: what to write into the file, on stderr
+//! ```
+//!
+//! The command makes the token and tells the appliance its hash. A token is configuration: with `--save` it is written to
+//! the file at once, else it is gone with the next restart unless somebody saves. Over REST the hashes are objects at
+//! `/api/v1/tokens`.
+//!
+//! ```toml
+//! [admin.token.ci]
+//! role    = "operator"
+//! hash    = "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+//! expires = 2027-03-01T00:00:00Z   # optional
+//! ```
+//!
+//! Commands take it from `BASCULE_TOKEN`, others send `Authorization: Bearer`. One that has expired or is not known is
+//! refused with that reason. In its last seven days every answer carries `X-Token-Expires`, commands warn, and so does
+//! `bascule check`.
+//!
+//! ## A directory (LDAP)
+//!
+//! ```toml
+//! [admin.ldap]
+//! url           = "ldaps://ldap.example"        # or ldap://…, with starttls = true
+//! ca            = "company"                     # [certificate.company]; default: the system's authorities
+//! bind_dn       = "cn=bascule,dc=example"       # as whom people are looked for; default: as nobody
+//! bind_password = { file = "ldap.secret" }
+//! base          = "ou=people,dc=example"
+//! user_filter   = "(uid={user})"                # the default; for Active Directory "(sAMAccountName={user})"
+//! group_base    = "ou=groups,dc=example"        # default: only `memberOf` of the person counts
+//! roles         = { netops = "operator", "cn=admins,ou=groups,dc=example" = "superuser" }
+//! timeout       = "5s"
+//!
+//! [certificate.company]
+//! certificate = "certs/ca.pem"
+//! ```
+//!
+//! Somebody is looked for by the filter, and must be found once; their groups are `memberOf` and what `group_filter` finds
+//! below `group_base`; then the directory is asked with their own password. The highest role of all groups counts; without
+//! one they are refused with that reason. What they typed is escaped in filters, and an empty password is no login.
+//!
+//! **Local names come first.** A name of `[admin.user]` is never asked of the directory, so keep one local superuser: it
+//! works while the directory is away, and nobody in the directory can take its name. Others get 503 with the reason while
+//! the directory cannot be asked; that counts as no wrong password. A right answer is remembered for a minute. The journal
+//! calls them `ldap:NAME`. A session goes on until it ends, whatever the directory says meanwhile; a change of
+//! `[admin.ldap]` ends it.
+//!
+//! ## Guessing
+//!
+//! Ten wrong passwords in a row for one name from one network lock that name there for five minutes, and each further wrong
+//! one for twice as long, up to an hour: 429, `Retry-After`, "Locked for 4 min 12 s after 10 wrong passwords". A network is an
+//! IPv4 address or an IPv6 /64. From elsewhere the same name goes on, so nobody can be locked out from afar. A hundred wrong
+//! ones from one network, whatever the names, lock it but for those who have logged in from there within the day. The
+//! Unix socket is never locked.
+//!
+//! ## TLS
+//!
+//! ```toml
+//! [admin]
+//! listen = "192.0.2.10:9443"
+//! allow  = ["10.0.0.0/8", "2001:db8::/32"]      # default: everybody
+//!
+//! [admin.tls]
+//! generated = true                              # or certificate = "NAME", of [certificate.NAME]
+//! ```
+//!
+//! With `generated` the appliance makes a certificate of its own, keeps it in the state directory (`admin-tls.crt`,
+//! `admin-tls.key` for its own user only) and renews it under the same key a month before it ends. Its fingerprint is
+//! printed at the start and stands in `/status` under `management`. Either way the next connection gets what the
+//! configuration says then; nothing is restarted.
+//!
+//! Clients say `--url https://…` with `--ca FILE` (`BASCULE_CA`), or with `--fingerprint SHA256` (`BASCULE_FINGERPRINT`) for
+//! a certificate that nobody has signed. Plain text on that port is sent on to `https://` where it reads, and refused where
+//! it acts.
+//!
+//! Without TLS, credentials from other machines are refused (403, `tls_needed`): they would cross the network for everybody
+//! to read. `plain_text = true` takes them all the same, with a warning; `/healthz` and `/readyz` need none and are
+//! answered in any case.
+//!
+//! `allow` closes connections from other addresses before anything is read.
+//!
+//! ## The Unix socket for others
+//!
+//! ```toml
+//! [admin.socket]
+//! groups = { netops = "operator" }              # names or numbers; the highest role counts
+//! users  = { nagios = "read-only" }             # counts before groups
+//! ```
+//!
+//! The socket's permission bits follow: 0600; 0660 and that group where one group alone is named and the socket can be
+//! given to it; else 0666, where the kernel says who calls and others are refused. They must be able to reach the state
+//! directory too.
+//!
+//! ## What is written down
+//!
+//! Every act and every change of the configuration has its actor and the door they came through (`door`) in the journal.
+//! Entries of kind `access` tell logins, logouts and refusals: at most thirty refusals a minute, with the number that was left
+//! out. A name that was refused is told only where it is a user's, since what is typed there is sometimes a password.
+//! Logins by HTTP Basic, once with each request, are not journalled; what they do is.
