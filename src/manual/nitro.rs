@@ -66,8 +66,7 @@
 //! and ignored. `GET /api/v1/nitro/missing` lists what clients asked for in vain since the start.
 //!
 //! `systemfile` keeps certificates and keys in the folder `ssl` of the state directory, under the name `/nsconfig/ssl`;
-//! `sslcertkey` finds them there by their plain names. Private keys go in and do not come out. A vserver of type SSL with
-//! an address needs its certificate: add it without `ipv46`, bind, then update the address.
+//! `sslcertkey` finds them there by their plain names. Private keys go in and do not come out.
 //!
 //! ## Types
 //!
