@@ -194,7 +194,14 @@ impl<'a> Cursor<'a> {
 
     fn expect(&mut self, what: &str) -> Result<(), TermError> {
         self.skip_spaces();
-        if self.eat(what) { Ok(()) } else { Err(self.unexpected(&format!("`{what}`"))) }
+        if self.eat(what) {
+            return Ok(());
+        }
+        let mut error = self.unexpected(&format!("`{what}`"));
+        if what == ":" && self.peek().is_some_and(|c| c.is_ascii_digit()) {
+            error.what += "; a colon stands before the value, as in `{for:15s}`";
+        }
+        Err(error)
     }
 
     fn unexpected(&self, expected: &str) -> TermError {

@@ -32,7 +32,7 @@ fn table(report: &mut Report, table: &mut Table, schema: &'static Schema, place:
         let key = match known {
             Some(key) => key,
             // So is a slip of the pen, once it is reported: nobody misses what was meant, and its value is looked at.
-            None => match unknown_key(report, &entry.key, entry.place, schema, path) {
+            None => match unknown_key(report, entry, schema, path) {
                 Some(meant) if !said.contains(&meant.name) && !seen.contains(&meant.name) => meant,
                 Some(meant) if matches!(meant.kind, Kind::Map(_)) => {
                     value(report, &mut entry.node, &meant.kind, path.key(meant.name));
@@ -73,11 +73,12 @@ fn table(report: &mut Report, table: &mut Table, schema: &'static Schema, place:
 /// Reports a key and finds the one that was probably meant.
 fn unknown_key(
     report: &mut Report,
-    key: &str,
-    place: Place,
+    entry: &Entry,
     schema: &'static Schema,
     path: Path<'_>,
 ) -> Option<&'static super::schema::Key> {
+    let (key, place) = (&*entry.key, entry.place);
+    let is_table = matches!(entry.node.value, Value::Table(_));
     let within = if matches!(path, Path::Root) { String::new() } else { format!(" in {path}") };
     if schema.later.contains(&key) {
         report.error(
@@ -95,11 +96,15 @@ fn unknown_key(
     let near = || report.may_spell().then(|| nearest(key, schema.keys.iter().map(|key| key.name))).flatten();
     let meant = same.or_else(near).map(str::to_owned);
     let hint = match meant {
-        None if schema.keys.len() <= 8 => {
-            let keys: Vec<_> = schema.keys.iter().map(|key| format!("`{}`", key.name)).collect();
-            format!("; known are {}", keys.join(", "))
+        None if is_table && hints::is_half_a_name(path) => {
+            let quoted = path.to_string().replacen('.', ".\"", 1);
+            format!("; a name with dots stands in quotes, as in `[{quoted}.{key}\"]`")
         }
-        _ => String::new(),
+        None => {
+            let known = hints::known(schema, is_table);
+            if known.is_empty() { String::new() } else { format!("; known are {}", known.join(", ")) }
+        }
+        Some(_) => String::new(),
     };
     let found = meant.as_deref().and_then(|meant| schema.key(meant));
     report.error_meant(place, path.key(key), format!("unknown key `{key}`{within}{hint}"), meant);

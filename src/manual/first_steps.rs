@@ -57,7 +57,17 @@
 //! bascule demo-backend --listen 127.0.0.1:8002 --name two
 //! ```
 //!
-//! And another terminal, in the directory of `box.toml`, because the socket of the command line is in `state` beside it:
+//! They answer a GET with their name. One is broken and healed by a POST, and the monitor `alive` sees it within
+//! seconds:
+//!
+//! ```sh
+//! curl -X POST http://127.0.0.1:8001/fail
+//! curl -X POST http://127.0.0.1:8001/heal
+//! ```
+//!
+//! REST and `/metrics` open by themselves on `127.0.0.1:9080`, for this machine alone (`admin.listen`, see
+//! [`config`](super::config)). Another terminal, in the directory of `box.toml`, because the socket of the command line
+//! is in `state` beside it:
 //!
 //! ```sh
 //! curl http://127.0.0.1:8080/

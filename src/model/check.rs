@@ -227,6 +227,23 @@ impl Default for Schedule {
     }
 }
 
+/// Every probe that goes to one target.
+macro_rules! aimed_at {
+    ($target:ident) => {
+        Probe::Tcp { $target }
+            | Probe::Http { $target, .. }
+            | Probe::Ping { $target }
+            | Probe::Dns { $target, .. }
+            | Probe::TcpEcv { $target, .. }
+            | Probe::UdpEcv { $target, .. }
+            | Probe::Http2 { $target, .. }
+            | Probe::HttpInline { $target, .. }
+            | Probe::Dialogue { $target, .. }
+            | Probe::Load { $target, .. }
+            | Probe::User { $target, .. }
+    };
+}
+
 // === impl Probe ===
 
 impl Probe {
@@ -255,17 +272,7 @@ impl Probe {
     /// Where it goes; `None`: to several places, or nowhere.
     pub fn target(&self) -> Option<&Target> {
         match self {
-            Probe::Tcp { target }
-            | Probe::Http { target, .. }
-            | Probe::Ping { target }
-            | Probe::Dns { target, .. }
-            | Probe::TcpEcv { target, .. }
-            | Probe::UdpEcv { target, .. }
-            | Probe::Http2 { target, .. }
-            | Probe::HttpInline { target, .. }
-            | Probe::Dialogue { target, .. }
-            | Probe::Load { target, .. }
-            | Probe::User { target, .. } => Some(target),
+            aimed_at!(target) => Some(target),
             Probe::Several { .. } | Probe::Derived { .. } | Probe::Unavailable { .. } => None,
         }
     }
@@ -293,17 +300,7 @@ impl Probe {
     /// Sets where it goes, and where it leaves from.
     pub fn set_target(&mut self, new: Target) {
         match self {
-            Probe::Tcp { target }
-            | Probe::Http { target, .. }
-            | Probe::Ping { target }
-            | Probe::Dns { target, .. }
-            | Probe::TcpEcv { target, .. }
-            | Probe::UdpEcv { target, .. }
-            | Probe::Http2 { target, .. }
-            | Probe::HttpInline { target, .. }
-            | Probe::Dialogue { target, .. }
-            | Probe::Load { target, .. }
-            | Probe::User { target, .. } => *target = new,
+            aimed_at!(target) => *target = new,
             Probe::Several { .. } | Probe::Derived { .. } | Probe::Unavailable { .. } => {}
         }
     }

@@ -61,6 +61,7 @@ fn what_is_no_term_is_refused_at_its_place_and_in_words() {
         ("p{for:1x}", 6, "unknown unit"),
         ("p{for:-1s}", 6, "negative"),
         ("p{for}", 5, "`:`"),
+        ("p{for 15s}", 6, "a colon stands before the value, as in `{for:15s}`"),
         ("p{for:1m,}", 9, "a qualifier"),
         ("p{for:1m, for:2m}", 10, "twice"),
         ("p!{for:1m, fails:1}", 11, "before `for`"),

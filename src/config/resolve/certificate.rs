@@ -76,7 +76,9 @@ fn certificate(cx: &mut Context<'_>, object: &Object<'_>, name: &str) -> Certifi
         judge(cx, object, first, key.is_some());
     }
     let nothing = || Pem { file: "".into(), text: "".into() };
-    Certificate { name: name.into(), chain: chain.map_or_else(nothing, |(pem, _)| pem), key: key.map(|(pem, _)| pem) }
+    // One that cannot be read was told; whoever uses the certificate does not miss it as well.
+    let key = key.map(|(pem, _)| pem).or_else(|| object.get("key").map(|_| nothing()));
+    Certificate { name: name.into(), chain: chain.map_or_else(nothing, |(pem, _)| pem), key }
 }
 
 /// The certificates of the file, and nothing else of it: a key that stands beside them is not copied. None of them where

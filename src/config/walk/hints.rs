@@ -6,8 +6,11 @@ use crate::config::schema::{Key, Kind, Schema};
 /// The page that says of every parameter what becomes of it.
 const PAGE: &str = include_str!("../../manual/netscaler.rs");
 
-/// NetScaler's parameters that have another name here, without case and separators; and what to write.
-const PARAMETERS: [(&str, &str); 6] = [
+/// NetScaler's parameters (and what others are called elsewhere) that have another name here, without case and
+/// separators; and what to write.
+const PARAMETERS: [(&str, &str); 8] = [
+    ("ip", "address = \"192.0.2.1\""),
+    ("ipaddress", "address = \"192.0.2.1\""),
     ("backupvserver", "backup = \"NAME\""),
     ("persistencetype", "persistence = { type = \"SOURCEIP\", timeout = \"2m\" }"),
     ("persistencebackup", "persistence = { type = \"COOKIEINSERT\", backup = \"SOURCEIP\" }"),
@@ -28,6 +31,28 @@ const WORDS: [(&str, &str); 5] = [
 /// `cltTimeout` and `clt-timeout` are `clt_timeout`.
 fn folded(key: &str) -> String {
     key.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase()
+}
+
+/// Keys that are listed where one is unknown.
+const KNOWN_MOST: usize = 8;
+
+/// Keys of a schema for whoever wrote one that is none: all where they are few, else, in place of a table, those of
+/// tables.
+pub(super) fn known(schema: &'static Schema, is_table: bool) -> Vec<String> {
+    let is_one = |key: &&Key| matches!(key.kind, Kind::Table(_) | Kind::Map(_) | Kind::OneOf(_));
+    let all: Vec<&Key> = match schema.keys.len() {
+        0..=KNOWN_MOST => schema.keys.iter().collect(),
+        _ if is_table => schema.keys.iter().filter(is_one).collect(),
+        _ => Vec::new(),
+    };
+    all.into_iter().map(|key| format!("`{}`", key.name)).collect()
+}
+
+/// Whether a table below `path` is the second half of a name that has dots and no quotes: `[zone.example.test]`.
+pub(super) fn is_half_a_name(path: Path<'_>) -> bool {
+    let path = path.to_string();
+    let mut parts = path.split('.');
+    matches!(parts.next(), Some("zone" | "peer")) && parts.count() == 1 && !path.contains('"')
 }
 
 /// The key that is this one but for case and separators.
