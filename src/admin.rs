@@ -20,6 +20,7 @@ mod dashboard;
 pub(crate) mod edit;
 mod events;
 mod health;
+mod history;
 mod idempotency;
 mod look;
 mod metrics;
@@ -32,6 +33,7 @@ mod server;
 mod timeline;
 mod tls;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -62,6 +64,7 @@ struct Shared {
     turns: edit::Turns,
     answers: idempotency::Answers,
     nitro: nitro::Nitro,
+    history: Arc<history::History>,
     /// Streams of `/events` that may be open at once.
     streams: Arc<Semaphore>,
     /// True once the process ends: streams close.
@@ -71,8 +74,9 @@ struct Shared {
 // === impl App ===
 
 impl App {
-    fn new(handle: Handle, tls: Arc<TlsDoor>, stopping: watch::Receiver<bool>) -> App {
+    fn new(handle: Handle, tls: Arc<TlsDoor>, state: Option<PathBuf>, stopping: watch::Receiver<bool>) -> App {
         let events = events::Hub::start(handle.clone(), stopping.clone());
+        let history = history::History::start(handle.clone(), state, stopping.clone());
         App(Arc::new(Shared {
             handle,
             keeper: auth::Keeper::new(),
@@ -81,6 +85,7 @@ impl App {
             turns: edit::Turns::default(),
             answers: idempotency::Answers::default(),
             nitro: nitro::Nitro::default(),
+            history,
             streams: Arc::new(Semaphore::new(events::STREAMS_MAX)),
             stopping,
         }))
@@ -88,6 +93,10 @@ impl App {
 
     fn handle(&self) -> &Handle {
         &self.0.handle
+    }
+
+    fn history(&self) -> &history::History {
+        &self.0.history
     }
 
     /// Carries out `command`; `wait` is what the command itself may wait.

@@ -30,6 +30,7 @@
 //! - [`endings`]: how requests and connections end, times, the access log, who is connected
 //! - [`figures`]: every statistic of NetScaler and where it is read, and the series for Prometheus
 //! - [`access`]: who gets in: users, sessions, tokens, a directory, TLS on the management address
+//! - [`looking_ahead`]: the first sentence of the status, dry runs of acts and how much care they ask for, histories
 //! - [`audit`]: the journal: asking, documents for a review, the past, shipping it
 //! - [`windows`]: time windows with zones, holidays and one-off spans; switches
 //! - [`complaints`]: what operators of other products miss, what answers it here, and the tests that hold it
@@ -58,6 +59,7 @@ pub mod first_steps;
 pub mod http;
 pub mod keys;
 pub mod limits;
+pub mod looking_ahead;
 pub mod members;
 pub mod methods;
 pub mod monitors;

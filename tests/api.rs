@@ -27,6 +27,8 @@ mod nitro;
 mod objects;
 #[path = "api/pages.rs"]
 mod pages;
+#[path = "api/past.rs"]
+mod past;
 #[path = "api/people.rs"]
 mod people;
 #[path = "api/reads.rs"]

@@ -321,6 +321,13 @@ impl Params {
         flag_word(text).ok_or_else(|| Problem::bad_request(format!("`{name}` is true or false, not `{text}`")))
     }
 
+    pub fn duration(&self, name: &str) -> Result<Option<Duration>, Problem> {
+        let Some(text) = self.get(name) else { return Ok(None) };
+        // A bare number is seconds here, too.
+        let value = text.parse::<f64>().map_or_else(|_| Value::from(text), Value::from);
+        duration(name, &value).map(Some)
+    }
+
     /// A time, or a duration back from `now`.
     pub fn time(&self, name: &str, now: Wall) -> Result<Option<Wall>, Problem> {
         let Some(text) = self.get(name) else { return Ok(None) };

@@ -9,6 +9,7 @@ mod load;
 mod measured;
 mod outbox;
 mod peers;
+mod people;
 mod ships;
 mod tls;
 mod transfers;
@@ -58,6 +59,7 @@ fn render(look: &World<'_>) -> String {
     measured::write(look, &mut page);
     checks(look, &mut page);
     scenarios(look, &mut page);
+    people::write(look, &mut page);
     drill::write(look, &mut page);
     outbox::write(look, &mut page);
     alerts::write(look, &mut page);

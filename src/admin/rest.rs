@@ -1,6 +1,5 @@
 //! The handlers of `/api/v1`, by what they do.
 
-mod absent;
 mod acts;
 mod alerts;
 mod audit;
@@ -13,6 +12,7 @@ mod connections;
 mod drills;
 mod explain;
 mod explained;
+mod history;
 pub(super) mod objects;
 mod outbox;
 pub(super) mod pages;
@@ -38,8 +38,8 @@ pub(crate) fn routes() -> Vec<Route> {
     routes.extend(persistence::routes());
     routes.extend(stats::routes());
     routes.extend(explain::routes());
+    routes.extend(history::routes());
     routes.extend(whoami::routes());
     routes.extend(zones::routes());
-    routes.extend(absent::routes());
     routes
 }

@@ -225,12 +225,6 @@ impl Route {
         Route::new(Method::DELETE, path, access, summary, handler)
     }
 
-    /// In the contract and not in this build.
-    pub fn not_in_this_build(method: Method, path: impl Into<String>, what: &'static str) -> Route {
-        let refuse = move || async move { Problem::not_in_this_build(what) };
-        Route::new(method, path, Access::Read, what, refuse).query(super::body::ANY)
-    }
-
     pub fn public(self) -> Route {
         Route { access: Access::Public, ..self }
     }

@@ -7,6 +7,7 @@ mod secure;
 mod share;
 
 use std::convert::Infallible;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -48,6 +49,8 @@ pub struct Doors {
     pub tcp: Option<std::net::TcpListener>,
     pub unix: Option<std::os::unix::net::UnixListener>,
     pub tls: Arc<TlsDoor>,
+    /// Where history is kept; `None`: in memory.
+    pub state: Option<PathBuf>,
 }
 
 /// As [`serve_through`], with a generated certificate only in memory.
@@ -57,14 +60,14 @@ pub fn serve(
     unix: Option<std::os::unix::net::UnixListener>,
     shutdown: watch::Receiver<bool>,
 ) -> JoinHandle<()> {
-    serve_through(handle, Doors { tcp, unix, tls: Arc::new(TlsDoor::new(None)) }, shutdown)
+    serve_through(handle, Doors { tcp, unix, tls: Arc::new(TlsDoor::new(None)), state: None }, shutdown)
 }
 
 /// Serves REST, events, metrics and health on the given listeners until `shutdown` turns true. The handle ends when
 /// every connection is closed, at most two seconds later.
 pub fn serve_through(handle: Handle, doors: Doors, shutdown: watch::Receiver<bool>) -> JoinHandle<()> {
-    let Doors { tcp, unix, tls } = doors;
-    let app = App::new(handle.clone(), Arc::clone(&tls), shutdown.clone());
+    let Doors { tcp, unix, tls, state } = doors;
+    let app = App::new(handle.clone(), Arc::clone(&tls), state, shutdown.clone());
     let router = route::router(app);
     tokio::spawn(async move {
         let mut doors = JoinSet::new();

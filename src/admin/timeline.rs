@@ -35,6 +35,8 @@ dto! {
         pub at: String,
         /// Since the first event: `+12.345s`.
         pub offset: String,
+        /// The same, in seconds.
+        pub delta: f64,
         /// Kind of entry: `transition`, `act`, `board` …
         pub kind: String,
         /// `scenario dr`; empty where none.
@@ -102,6 +104,7 @@ impl TimelineEventDto {
         let offset = entry.at.since(first);
         Some(TimelineEventDto {
             at: entry.at.to_string(),
+            delta: (offset.as_secs_f64() * 1e3).round() / 1e3,
             offset: format!("+{}.{:03}s", offset.as_secs(), offset.subsec_millis()),
             kind: entry.kind.to_string(),
             object: entry.object.to_string(),
@@ -112,6 +115,11 @@ impl TimelineEventDto {
             hash: entry.hash.to_string(),
         })
     }
+}
+
+/// The sentence of one entry; `None`: nothing that a reader needs to see.
+pub(super) fn in_words(entry: &JournalEntry) -> Option<String> {
+    words::of(entry).map(|(text, _)| text)
 }
 
 fn text(value: &Value) -> &str {

@@ -116,7 +116,7 @@ async fn start(options: &RunOptions) -> Result<Running, String> {
     let unix = socket.as_deref().and_then(listen_socket);
     let socket = socket.filter(|_| unix.is_some());
     let tls = Arc::new(TlsDoor::new(state.clone()));
-    let doors = Doors { tcp: Some(admin_listener), unix, tls: Arc::clone(&tls) };
+    let doors = Doors { tcp: Some(admin_listener), unix, tls: Arc::clone(&tls), state };
     let admin = admin::serve_through(reactor.handle.clone(), doors, stopping);
     let peers = peer::start(reactor.handle.clone());
     Ok(Running { reactor, dataplane, dns, admin, peers, admin_address, tls, stop_admin, socket })

@@ -33,6 +33,7 @@ const PAGES: &[(&str, &str)] = &pages![
     "http",
     "keys",
     "limits",
+    "looking_ahead",
     "members",
     "methods",
     "monitors",

@@ -36,6 +36,8 @@ pub struct JournalQuery {
     pub scenario: Option<Name>,
     pub actor: Option<Name>,
     pub kind: Option<Name>,
+    /// Entries of this object: `service web1`. Not beside `scenario`.
+    pub about: Option<Name>,
     /// Entries after this number.
     pub after: Option<u64>,
     /// 1..=10 000; default 1000.
@@ -52,9 +54,10 @@ impl JournalQuery {
         self.limit.unwrap_or(1_000).clamp(1, 10_000)
     }
 
-    /// The object that `scenario` stands for.
+    /// The object that `scenario` stands for, or that is named.
     pub fn object(&self) -> Option<String> {
-        self.scenario.as_ref().map(|name| format!("scenario {name}"))
+        let scenario = self.scenario.as_ref().map(|name| format!("scenario {name}"));
+        scenario.or_else(|| self.about.as_deref().map(str::to_owned))
     }
 
     /// Whether an entry passes all conditions but the limit.

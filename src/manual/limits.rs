@@ -51,7 +51,6 @@
 //!
 //! | asked for | what happens |
 //! |---|---|
-//! | history in the REST interface | 501 with a sentence |
 //! | `dry_run` of what is done to the outbox and to zones from primaries | 501, and nothing is done; every other act answers it |
 //! | alerts by SNMP or mail, on a full disk; grouping of many alerts into one message; syslog over TLS | refused at load; each alert is a message of its own ([`alerts`](super::alerts)) |
 //! | import of ns.conf | a sentence and exit status 1; 501 |

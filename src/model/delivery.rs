@@ -159,6 +159,13 @@ impl DeliveryBook {
         self.deliveries.values().rev().find(is_it)
     }
 
+    /// The earlier delivery of the same scenario and trigger that one waits for.
+    pub fn ahead_of(&self, delivery: &Delivery) -> Option<u64> {
+        let same = |d: &&Delivery| d.is_pending() && d.scenario == delivery.scenario && d.trigger == delivery.trigger;
+        let waits = delivery.is_pending() && !delivery.test && !delivery.scenario.is_empty();
+        waits.then(|| self.deliveries.range(..delivery.id).map(|(_, d)| d).find(same).map(|d| d.id)).flatten()
+    }
+
     /// The newest delivery of a trigger for an alert, where one is still kept.
     pub fn of_alert(&self, id: u64, trigger: &str) -> Option<&Delivery> {
         self.deliveries.values().rev().find(|d| d.seq == id && d.alert.is_some() && *d.trigger == *trigger)

@@ -1,10 +1,11 @@
 //! Data centres, as seen from here.
 
-use super::{text, up_down};
+use super::{override_of, text, up_down};
 use crate::control::World;
 use crate::model::condition::{Signal, Truth};
-use crate::model::id::DatacenterId;
+use crate::model::id::{DatacenterId, Kind};
 use crate::model::scenario::AccessList;
+use crate::model::state::Slot;
 
 dto! {
     /// A site, seen from this box.
@@ -33,6 +34,12 @@ dto! {
     pub struct SignalDto {
         /// `true`, `false` or `unknown`.
         pub value: String,
+        /// When the newest of its targets changed, or the switch was set; null where nothing has.
+        pub since: Option<String>,
+        /// The data centre of this box, which sees it so.
+        pub observer: Option<String>,
+        /// When the newest sample of its targets was taken.
+        pub heard_at: Option<String>,
         /// Targets that must be up; null where the signal is not made of targets.
         pub quorum: Option<u32>,
         /// Targets that are up.
@@ -58,7 +65,9 @@ impl DatacenterDto {
         let datacenter = &world.model.datacenters[id.index()];
         let signal = |signal: Signal, list: Option<&AccessList>| {
             let at = Signal::ALL.iter().position(|s| *s == signal).expect("ALL holds every signal");
-            SignalDto::of(world, world.view.signals[id.index()][at], list)
+            let set =
+                (signal == Signal::Maintenance).then(|| &world.model.switches[datacenter.maintenance.index()].name);
+            SignalDto::of(world, world.view.signals[id.index()][at], list, set.map(|name| &**name))
         };
         DatacenterDto {
             name: text(&datacenter.name),
@@ -77,11 +86,18 @@ impl DatacenterDto {
 // === impl SignalDto ===
 
 impl SignalDto {
-    fn of(world: &World<'_>, value: Truth, list: Option<&AccessList>) -> SignalDto {
+    fn of(world: &World<'_>, value: Truth, list: Option<&AccessList>, switch: Option<&str>) -> SignalDto {
         let state = |check: crate::model::id::CheckId| world.view.checks[check.index()].state;
         let targets = list.map_or(&[][..], |l| &l.targets[..]);
+        let views = || targets.iter().map(|t| &world.view.checks[t.check.index()]);
+        let changed = views().map(|check| check.since.wall).max();
+        let heard = views().filter_map(|check| check.last.as_ref()).map(|last| last.at.wall).max();
+        let set = switch.and_then(|name| override_of(world, Kind::Switch, name, Slot::Value)).map(|set| set.since);
         SignalDto {
             value: text(value.word()),
+            since: changed.or(set).map(|at| at.to_string()),
+            observer: world.model.appliance.site.as_deref().map(text),
+            heard_at: heard.map(|at| at.to_string()),
             quorum: list.map(|l| l.quorum),
             up: targets.iter().filter(|t| state(t.check).is_true()).count() as u32,
             targets: targets

@@ -1,6 +1,9 @@
 //! Deliveries of triggers.
 
+use std::time::Duration;
+
 use super::text;
+use crate::config::units::format_duration;
 use crate::model::Model;
 use crate::model::delivery::{Delivery, DeliveryBook, DeliveryStatus};
 use crate::model::time::Wall;
@@ -37,6 +40,12 @@ dto! {
         /// Pending: not before. Earlier ones of the same scenario and trigger, and an open circuit breaker, may hold it
         /// longer.
         pub next_attempt_at: Option<String>,
+        /// The same.
+        pub next_at: Option<String>,
+        /// Since the commit, or the last replay.
+        pub age: String,
+        /// The earlier delivery of the same scenario and trigger that has to be through first.
+        pub blocked_behind: Option<u64>,
         /// Pending: the circuit breaker of its endpoint is open, and lets the next attempt go then.
         pub breaker_until: Option<String>,
         /// Bytes of its payload; 0 once it is delivered.
@@ -47,7 +56,7 @@ dto! {
 // === impl DeliveryDto ===
 
 impl DeliveryDto {
-    pub fn of(delivery: &Delivery, model: &Model, book: &DeliveryBook) -> DeliveryDto {
+    pub fn of(delivery: &Delivery, model: &Model, book: &DeliveryBook, now: Wall) -> DeliveryDto {
         let next = match delivery.status {
             DeliveryStatus::Pending { next } => Some(next.to_string()),
             DeliveryStatus::Delivered | DeliveryStatus::Dead => None,
@@ -66,7 +75,10 @@ impl DeliveryDto {
             last_error: delivery.last_error.as_deref().map(text),
             since: delivery.since.to_string(),
             changed_at: delivery.changed.to_string(),
-            next_attempt_at: next,
+            next_attempt_at: next.clone(),
+            next_at: next,
+            age: format_duration(Duration::from_secs(now.since(delivery.since).as_secs())),
+            blocked_behind: book.ahead_of(delivery),
             breaker_until: held_until(delivery, model, book).map(|until| until.to_string()),
             payload_bytes: delivery.payload.len() as u64,
         }

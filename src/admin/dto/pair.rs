@@ -1,6 +1,7 @@
 //! Pairs of data centres: what is seen, what that means, and who serves.
 
 use super::text;
+use crate::config::units::format_duration;
 use crate::control::World;
 use crate::model::condition::{Signal, Truth};
 use crate::model::id::DatacenterId;
@@ -25,6 +26,10 @@ dto! {
         /// This box cannot reach the active site, which says that it is well: nothing moves.
         pub disputed: bool,
         pub disputed_since: Option<String>,
+        /// How long the way back has to be clear.
+        pub return_hold: String,
+        /// How long a loss has to last; null: by the slowest check that is looked at.
+        pub loss_hold: Option<String>,
         /// What decides.
         pub signals: Vec<PairSignalDto>,
         /// In the order from-active, to-backup, to-active, from-backup.
@@ -92,6 +97,8 @@ impl PairDto {
             fail_open: active(if on_backup { PairPlace::FromBackup } else { PairPlace::FromActive }),
             disputed: view.disputed,
             disputed_since: view.disputed.then(|| view.since.wall.to_string()),
+            return_hold: format_duration(pair.return_hold),
+            loss_hold: pair.loss_hold.map(format_duration),
             signals: seen.shown,
             scenarios: pair
                 .scenarios

@@ -99,7 +99,8 @@ dto! {
 // === impl PreviewDto ===
 
 impl PreviewDto {
-    pub fn of(preview: &Preview) -> PreviewDto {
+    /// `peak`: the most requests per second of a service in the last 48 hours.
+    pub fn of(preview: &Preview, peak: &dyn Fn(&str) -> Option<u64>) -> PreviewDto {
         let names = |names: &[crate::model::id::Name]| names.iter().map(text).collect::<Vec<_>>();
         let sites = |sites: &[crate::model::id::Name]| (!sites.is_empty()).then(|| sites.join(", "));
         PreviewDto {
@@ -157,7 +158,12 @@ impl PreviewDto {
             load: preview
                 .load
                 .iter()
-                .map(|l| PreviewLoadDto { service: text(&l.service), now: l.now, after: l.after, peak_48h: None })
+                .map(|l| PreviewLoadDto {
+                    service: text(&l.service),
+                    now: l.now,
+                    after: l.after,
+                    peak_48h: peak(&l.service),
+                })
                 .collect(),
             connections: preview.connections,
             confirm: preview.confirm,

@@ -125,6 +125,9 @@ impl ScenarioDto {
 
     /// Those at these places of the model; what uses them is found in one walk.
     pub fn many(world: &World<'_>, range: Range<usize>) -> Vec<ScenarioDto> {
+        if range.len() == 1 {
+            return range.map(|at| ScenarioDto::of(world, ScenarioId::from_index(at))).collect();
+        }
         let mut uses = Uses::of_all(world.model);
         range.map(|at| ScenarioDto::used(world, ScenarioId::from_index(at), std::mem::take(&mut uses[at]))).collect()
     }

@@ -82,6 +82,8 @@ dto! {
         pub ejected_because: Option<String>,
         /// Since start.
         pub ejections_total: u64,
+        /// Its states of the last 48 hours, oldest first; of one service alone, empty in lists.
+        pub history: Vec<super::StateChangeDto>,
         /// From clients, since start.
         pub bytes_in_total: u64,
         /// To clients, since start.
@@ -213,6 +215,7 @@ impl ServiceDto {
         let ejection = live.and_then(|l| l.ejector.ejection(now));
         let ejected = ejection.map(|ejection| ejection.until.since(now));
         let failed = live.and_then(|l| l.connect_failed.lock().clone());
+        let times = live.map(|l| TimesDto::all(&l.measured)).unwrap_or_default();
         let (disabled_by, disabled_with) = out::disabled(world, service);
         let resolved = address.is_some() || matches!(service.host, Host::Ip(_));
         ServiceDto {
@@ -239,7 +242,7 @@ impl ServiceDto {
             monitors: (0..service.monitors.len()).map(|at| MonitorDto::of(world, id, at)).collect(),
             probes: ProbeDto::all(world, id),
             rate: live.map_or(0, |l| l.rates.requests_per_second(now, l.requests_total.load(Relaxed))),
-            latency: live.and_then(|l| LatencyDto::of(&l.measured)),
+            latency: LatencyDto::of(&times),
             disabled_by,
             disabled_with,
             forced_by: NoteDto::find(world, Kind::Service, &service.name, Slot::Force),
@@ -251,9 +254,10 @@ impl ServiceDto {
             ejected_for: ejected.map(|left| format!("{}s", left.as_secs())),
             ejected_because: ejection.map(|ejection| ejection.cause.to_string()),
             ejections_total: total(|l| l.ejector.ejections_total.load(Relaxed)),
+            history: Vec::new(),
             bytes_in_total: total(|l| l.bytes_in_total.load(Relaxed)),
             bytes_out_total: total(|l| l.bytes_out_total.load(Relaxed)),
-            times: live.map(|l| TimesDto::all(&l.measured)).unwrap_or_default(),
+            times,
         }
     }
 }

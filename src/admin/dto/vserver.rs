@@ -170,6 +170,7 @@ impl VserverDto {
         let live = world.snapshot.vservers.get(id.index()).map(|e| &e.live);
         let listening = live.map(|l| l.listen.lock().clone()).unwrap_or_default();
         let name_of = |v: VserverId| text(&world.model.vserver(v).name);
+        let times = live.map(|l| TimesDto::all(&l.measured)).unwrap_or_default();
         let disabled_by = NoteDto::find(world, Kind::Vserver, &vserver.name, Slot::Admin);
         let (new_clients, active_backup) = match view.new_clients {
             NewClients::Own => ("own", None),
@@ -235,7 +236,7 @@ impl VserverDto {
             disabled_by,
             connections: live.map_or(0, |l| l.connections.load(Relaxed)),
             rate: live.map_or(0, |l| l.rates.requests_per_second(world.now.tick, l.requests_total.load(Relaxed))),
-            latency: live.and_then(|l| LatencyDto::of(&l.measured)),
+            latency: LatencyDto::of(&times),
             errors: live.map_or(FlowDto { total: 0, rate: 0 }, |l| now::errors(l, world.now.tick)),
             surge: live.map_or(0, |l| l.surge.depth()),
             persistence_entries: world.snapshot.vservers.get(id.index()).map_or(0, |e| e.sessions.len() as u64),
@@ -243,7 +244,7 @@ impl VserverDto {
             spilled_total: live.map_or(0, |l| l.spilled_total.load(Relaxed)),
             backup_hits_total: live.map_or(0, |l| l.backup_hits_total.load(Relaxed)),
             refused_total: live.map_or(0, |l| l.refused_total.load(Relaxed)),
-            times: live.map(|l| TimesDto::all(&l.measured)).unwrap_or_default(),
+            times,
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Zones and their steered RRsets.
 
+use std::collections::BTreeMap;
+
 use super::{ZoneTransferDto, text};
 use crate::config::units::format_duration;
 use crate::control::World;
@@ -58,6 +60,12 @@ dto! {
         pub topology: bool,
         /// Whether records for the client's region come first.
         pub geo: bool,
+        /// Every record is left out, and all are answered as they are.
+        pub fail_open: bool,
+        /// Answers per minute, over the last 14 s.
+        pub queries_per_min: u64,
+        /// How many answers were made of what since the start, by `primary`, `dr`, or the value of `on_empty` that chose.
+        pub by_set: BTreeMap<String, u64>,
         /// How many answers were made of what since the start; what was never served is left out.
         pub served: Vec<ServedDto>,
         /// What a query is answered now; the selection may leave some of it out of one answer.
@@ -101,6 +109,13 @@ dto! {
     pub struct AnswerDto {
         pub data: String,
         pub datacenter: Option<String>,
+        /// Always true here; what is left out stands in `records`.
+        pub r#in: bool,
+        /// The step that decided: `base_set`, `filter` or `on_empty`.
+        pub step: String,
+        pub because: String,
+        /// The scenario that decided.
+        pub scenario: Option<String>,
     }
 }
 
@@ -138,13 +153,9 @@ impl RrsetDto {
             .collect();
         let answers = match &rrset.on_empty {
             OnEmpty::Static(data) if !records.iter().any(|r| r.served) => {
-                data.iter().map(|d| AnswerDto { data: text(&d.data), datacenter: None }).collect()
+                data.iter().map(|d| AnswerDto::fixed(&d.data)).collect()
             }
-            _ => records
-                .iter()
-                .filter(|r| r.served)
-                .map(|r| AnswerDto { data: r.data.clone(), datacenter: r.datacenter.clone() })
-                .collect(),
+            _ => records.iter().filter(|r| r.served).map(AnswerDto::of).collect(),
         };
         RrsetDto {
             name: text(&rrset.key),
@@ -161,6 +172,9 @@ impl RrsetDto {
             records,
             datacenter: rrset.datacenter.as_deref().map(text),
             set: world.snapshot.set_name(steered.base),
+            fail_open: steered.fallback.is_some_and(|fallback| fallback.word() == "serve_all"),
+            queries_per_min: live.per_minute(world.now.tick),
+            by_set: live.totals().filter(|(_, total)| *total > 0).map(|(set, total)| (text(set), total)).collect(),
             topology: rrset.select.topology,
             geo: rrset.select.geo,
             served: live
@@ -171,6 +185,27 @@ impl RrsetDto {
             fallback: steered.fallback.map(|f| text(f.word())),
             answers,
         }
+    }
+}
+
+// === impl AnswerDto ===
+
+impl AnswerDto {
+    fn of(record: &RecordDto) -> AnswerDto {
+        AnswerDto {
+            data: record.data.clone(),
+            datacenter: record.datacenter.clone(),
+            r#in: true,
+            step: record.step.clone(),
+            because: record.because.clone(),
+            scenario: record.scenario.clone(),
+        }
+    }
+
+    /// What `on_empty` has instead of records.
+    fn fixed(data: &str) -> AnswerDto {
+        let because = "on_empty = static".into();
+        AnswerDto { data: text(data), datacenter: None, r#in: true, step: "on_empty".into(), because, scenario: None }
     }
 }
 

@@ -278,7 +278,7 @@ pub(super) async fn act(
     if let Some(members) = answer.as_object_mut() {
         members.insert("generation".into(), done.generation.into());
         if dry_run {
-            careful::show(members, done.preview.as_deref());
+            careful::show(app, members, done.preview.as_deref());
             members.insert("changes".into(), done.changes.into());
         }
         if !done.warnings.is_empty() {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
@@ -10,7 +11,7 @@ use serde_json::Value;
 
 use super::super::App;
 use super::super::auth::{Access, Caller, authorize};
-use super::super::body::{Field, FieldKind, Params, field};
+use super::super::body::{Field, FieldKind, Params, field, parse_time};
 use super::super::dto::{Items, JournalEntryDto, ShippingDto, TransitionDto};
 use super::super::problem::Problem;
 use super::super::route::{Route, Segments};
@@ -43,6 +44,12 @@ const TIMELINE: &[Field] = &[
 /// Entries of a timeline at most.
 const TIMELINE_MOST: u32 = 10_000;
 
+const INCIDENT: &[Field] = &[field("format", FieldKind::Text, "`json` (the default), `md` or `html`.")];
+
+/// What a timeline of an incident shows before and after it.
+const BEFORE: Duration = Duration::from_secs(120);
+const AFTER: Duration = Duration::from_secs(1_200);
+
 const TRANSITIONS: &[Field] = &[SINCE, UNTIL, LIMIT];
 
 pub(crate) fn routes() -> Vec<Route> {
@@ -54,6 +61,9 @@ pub(crate) fn routes() -> Vec<Route> {
             .answers::<Items<ShippingDto>>(),
         Route::get("/api/v1/timeline", "What happened between two moments, as one document", timeline)
             .query(TIMELINE)
+            .answers::<TimelineDto>(),
+        Route::get("/api/v1/timeline/{incident}", "What happened around the commits of one moment", incident)
+            .query(INCIDENT)
             .answers::<TimelineDto>(),
         Route::get("/api/v1/scenarios/{name}/transitions", "Every commit of a scenario, oldest first", transitions)
             .query(TRANSITIONS)
@@ -87,18 +97,54 @@ async fn shipping(State(app): State<App>) -> Result<Json<Items<ShippingDto>>, Pr
     Ok(Json(Items { items }))
 }
 
-async fn timeline(State(app): State<App>, params: Params) -> Result<Response, Problem> {
-    let format = params.get("format").unwrap_or("json");
-    if !matches!(format, "json" | "md" | "html") {
-        return Err(Problem::bad_request(format!("`format` is json, md or html, not `{format}`")));
+/// Of the commits of one moment, as `incident` of a transition names it; or `SCENARIO:SEQ` of one of them.
+async fn incident(State(app): State<App>, names: Segments, params: Params) -> Result<Response, Problem> {
+    let asked = names.first().to_owned();
+    let at = match (parse_time(&asked), asked.rsplit_once(':')) {
+        (Some(at), _) => Some(at),
+        (None, Some((scenario, seq))) => {
+            let query = JournalQuery {
+                scenario: Some(scenario.into()),
+                kind: Some("transition".into()),
+                newest_first: true,
+                limit: Some(10_000),
+                ..JournalQuery::default()
+            };
+            let entries = app.handle().journal(query).await?;
+            let found = entries.iter().find(|entry| entry.body["seq"].to_string() == seq);
+            found.map(|entry| entry.body["evaluated_at"].as_str().and_then(parse_time).unwrap_or(entry.at))
+        }
+        (None, None) => None,
+    };
+    let at = at.ok_or_else(|| Problem::unknown_object("incident", &asked, []))?;
+    let now = app.read(|world| world.now.wall).await?;
+    let span = JournalQuery { since: Some(at - BEFORE), until: Some((at + AFTER).min(now)), ..JournalQuery::default() };
+    told(&app, format_of(&params)?, span, (at - BEFORE, (at + AFTER).min(now))).await
+}
+
+fn format_of(params: &Params) -> Result<&str, Problem> {
+    match params.get("format").unwrap_or("json") {
+        format @ ("json" | "md" | "html") => Ok(format),
+        format => Err(Problem::bad_request(format!("`format` is json, md or html, not `{format}`"))),
     }
-    let (now, name) = app.read(|world| (world.now.wall, world.model.appliance.name.clone())).await?;
+}
+
+async fn timeline(State(app): State<App>, params: Params) -> Result<Response, Problem> {
+    let format = format_of(&params)?;
+    let now = app.read(|world| world.now.wall).await?;
     let span = span(&params, now)?;
     let since = span.since.ok_or_else(|| {
         Problem::bad_request("`since` is missing: a time such as 2027-01-15T08:00:00Z, or a duration back from now")
     })?;
     let until = span.until.unwrap_or(now);
-    let query = JournalQuery { scenario: params.get("scenario").map(Into::into), limit: Some(TIMELINE_MOST), ..span };
+    let query = JournalQuery { scenario: params.get("scenario").map(Into::into), ..span };
+    told(&app, format, query, (since, until)).await
+}
+
+/// The document of what `query` finds.
+async fn told(app: &App, format: &str, query: JournalQuery, (since, until): (Wall, Wall)) -> Result<Response, Problem> {
+    let name = app.read(|world| world.model.appliance.name.clone()).await?;
+    let query = JournalQuery { limit: Some(TIMELINE_MOST), ..query };
     let entries = app.handle().journal(query).await?;
     let made = tokio::task::spawn_blocking(move || {
         let truncated = entries.len() >= TIMELINE_MOST as usize;
@@ -186,6 +232,8 @@ fn transition(entry: JournalEntry, outcomes: &Outcomes, caches: &BTreeMap<u64, V
             trigger.insert("attempts".into(), of("attempts").unwrap_or(0.into()));
             trigger.insert("last_error".into(), of("error").unwrap_or_default());
         }
+        let evaluated = members.get("evaluated_at").and_then(Value::as_str).and_then(parse_time);
+        members.insert("incident".into(), evaluated.map(|at| at.to_string()).into());
         for key in ["published_at", "caches_over_at"] {
             let told = caches.get(&seq).map(|body| body[key].clone());
             members.insert(key.into(), told.unwrap_or_default());

@@ -7,6 +7,7 @@
 use axum::http::{HeaderMap, header};
 use serde_json::{Map, Value, json};
 
+use super::super::App;
 use super::super::body::{Field, FieldKind, Fields, Params, field};
 use super::super::dto::PreviewDto;
 use super::super::problem::Problem;
@@ -79,9 +80,13 @@ fn if_match(headers: &HeaderMap) -> Result<Option<u64>, Problem> {
 }
 
 /// Puts a preview into an answer.
-pub(super) fn show(answer: &mut Map<String, Value>, preview: Option<&Preview>) {
+pub(super) fn show(app: &App, answer: &mut Map<String, Value>, preview: Option<&Preview>) {
     answer.insert("dry_run".into(), true.into());
-    if let Some(Value::Object(members)) = preview.map(|preview| json!(PreviewDto::of(preview))) {
+    let shown = |preview: &Preview| {
+        let peak = |service: &str| app.history().peak(&format!("service:{service}"), preview.computed_at);
+        json!(PreviewDto::of(preview, &peak))
+    };
+    if let Some(Value::Object(members)) = preview.map(shown) {
         answer.extend(members);
     }
 }

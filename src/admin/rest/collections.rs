@@ -2,11 +2,12 @@
 
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderValue, header};
-use axum::response::IntoResponse;
+use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
 use super::super::App;
@@ -18,12 +19,16 @@ use super::super::dto::{
 };
 use super::super::problem::Problem;
 use super::super::route::{Route, Segments};
+use super::history::changes;
 use super::pages::{PAGE, Page, Paged};
 use crate::control::World;
 use crate::model::Model;
 use crate::model::id::{
-    CertificateId, CheckId, DatacenterId, GroupId, MonitorId, QueryId, SwitchId, TriggerId, VserverId,
+    CertificateId, CheckId, DatacenterId, GroupId, Kind, MonitorId, ObjectRef, QueryId, SwitchId, TriggerId, VserverId,
 };
+
+/// How far the states of a service are told back.
+const HISTORY: Duration = Duration::from_secs(48 * 3_600);
 
 /// A kind of object: where it stands in the model and how one is shown.
 struct Collection<D> {
@@ -52,12 +57,14 @@ pub(crate) fn routes() -> Vec<Route> {
         names: names!(vservers),
         show: |world, range| range.map(|at| VserverDto::of(world, VserverId::from_index(at))).collect(),
     }));
-    routes.extend(collection(Collection {
+    let [services, _] = collection(Collection {
         path: "services",
         noun: "service",
         names: names!(services),
         show: |world, range| ServiceDto::many(world, range),
-    }));
+    });
+    routes.push(services);
+    routes.push(Route::get("/api/v1/services/{name}", "One service", service).answers::<ServiceDto>());
     routes.extend(collection(Collection {
         path: "service-groups",
         noun: "service group",
@@ -153,6 +160,21 @@ async fn status(State(app): State<App>) -> Result<Json<StatusDto>, Problem> {
     Ok(Json(StatusDto { management, ..status }))
 }
 
+/// With its states of the last 48 hours.
+async fn service(State(app): State<App>, caller: Caller, segments: Segments) -> Result<Response, Problem> {
+    let found = app.read(move |world| match world.model.service_id(segments.first()) {
+        Some(id) => Ok((ServiceDto::of(world, id), world.now.wall)),
+        None => Err((Arc::clone(world.model), segments)),
+    });
+    let names: fn(&Model) -> Vec<&str> = names!(services);
+    let (mut service, now) =
+        found.await?.map_err(|(model, asked)| Problem::unknown_object("service", asked.first(), names(&model)))?;
+    let object = ObjectRef::new(Kind::Service, &service.name[..]);
+    service.history = changes(&app, &object, now - HISTORY, now).await?;
+    let name = service.name.clone();
+    Ok(tagged(&app, &caller, ("services", &name), Json(service)).await)
+}
+
 async fn history(State(app): State<App>, segments: Segments) -> Result<Json<CheckHistoryDto>, Problem> {
     let found = app.read(move |world| match world.model.check_id(segments.first()) {
         Some(id) => Ok(CheckHistoryDto::of(world, id)),
@@ -160,6 +182,16 @@ async fn history(State(app): State<App>, segments: Segments) -> Result<Json<Chec
     });
     let names: fn(&Model) -> Vec<&str> = names!(checks);
     found.await?.map(Json).map_err(|(model, asked)| Problem::unknown_object("check", asked.first(), names(&model)))
+}
+
+/// With the tag of its configuration.
+async fn tagged(app: &App, caller: &Caller, (path, name): (&str, &str), shown: impl IntoResponse) -> Response {
+    let tag = super::objects::tag_of(app, caller, path, name).await;
+    let mut response = shown.into_response();
+    if let Some(tag) = tag.and_then(|tag| HeaderValue::try_from(format!("\"{tag}\"")).ok()) {
+        response.headers_mut().insert(header::ETAG, tag);
+    }
+    response
 }
 
 /// The two routes of a kind: all of it, and one by name.
@@ -206,12 +238,7 @@ where
         });
         let found = found.await?;
         let shown = found.map_err(|(model, asked)| Problem::unknown_object(noun, asked.first(), names(&model)))?;
-        let tag = super::objects::tag_of(&app, &caller, path, &name).await;
-        let mut response = Json(shown).into_response();
-        if let Some(tag) = tag.and_then(|tag| HeaderValue::try_from(format!("\"{tag}\"")).ok()) {
-            response.headers_mut().insert(header::ETAG, tag);
-        }
-        Ok::<_, Problem>(response)
+        Ok::<_, Problem>(tagged(&app, &caller, (path, &name), Json(shown)).await)
     };
     [
         Route::get(format!("/api/v1/{path}"), &format!("Every {noun}"), all).query(PAGE).answers::<Paged<D>>(),

@@ -75,7 +75,7 @@ pub(crate) fn routes() -> Vec<Route> {
             };
             if params.flag("dry_run")? {
                 let now = app.read(|world| world.now.wall).await?;
-                return Ok(Json(would_kick(&snapshot, &services, now)));
+                return Ok(Json(would_kick(&app, &snapshot, &services, now)));
             }
             Ok::<_, Problem>(Json(kick(&snapshot, &caller, &services)))
         };
@@ -129,12 +129,12 @@ async fn end(State(app): State<App>, caller: Caller, names: Segments) -> Result<
 }
 
 /// What a kick would end. It asks for a reason and a look; nothing of it is configured or saved.
-fn would_kick(snapshot: &Snapshot, services: &[ServiceId], now: Wall) -> Value {
+fn would_kick(app: &App, snapshot: &Snapshot, services: &[ServiceId], now: Wall) -> Value {
     let active = |id: &ServiceId| snapshot.services[id.index()].live.active.load(std::sync::atomic::Ordering::SeqCst);
     let connections: u32 = services.iter().map(active).sum();
     let preview = Preview { connections, confirm: 2, computed_at: now, ..Preview::default() };
     let mut members = serde_json::Map::new();
-    careful::show(&mut members, Some(&preview));
+    careful::show(app, &mut members, Some(&preview));
     members.insert("kicked".into(), 0.into());
     let warning = format!("Ends {connections} requests now; their clients see a reset.");
     members.insert("warnings".into(), json!([warning]));

@@ -137,7 +137,7 @@ async fn answer(app: &App, done: Done, dry_run: bool) -> Result<Json<Value>, Pro
     };
     members.insert("generation".into(), done.generation.into());
     if dry_run {
-        careful::show(&mut members, done.preview.as_deref());
+        careful::show(app, &mut members, done.preview.as_deref());
         members.insert("changes".into(), done.changes.into());
     }
     if !done.warnings.is_empty() {

@@ -48,7 +48,8 @@ dto! {
         pub rcode: String,
         /// The answer section in presentation format.
         pub answer: Vec<String>,
-        /// In the order in which they were taken: `name`, `in`, `out`, `because`, and `scenario` where one decided.
+        /// In the order in which they were taken: `name`, `in`, `out`, `because`, and `scenario` with its
+        /// `seq` (without `at`) where one decided.
         pub steps: Vec<Value>,
         /// Only with `at`: the moment (`at`), the newest entry of the journal that counts (`entry`, `entry_at`), and the
         /// hash of the configuration (`config_hash`).
@@ -112,14 +113,23 @@ async fn dns(State(app): State<App>, params: Params) -> Result<Json<Value>, Prob
     let snapshot = app.handle().snapshot();
     let explanation = explain::dns(&snapshot, name, rtype, client, now).map_err(Problem::bad_request)?;
     let mut explanation = json!(explanation);
-    let drilled = app.read(drilled).await?;
+    let (drilled, seqs) = app.read(|world| (drilled(world), seqs(world))).await?;
     for step in explanation["steps"].as_array_mut().into_iter().flatten() {
         if let Some(note) = step["scenario"].as_str().and_then(|scenario| drilled.get(scenario)) {
             let because = format!("{}; {note}", step["because"].as_str().unwrap_or_default());
             step["because"] = because.into();
         }
+        if let Some(seq) = step["scenario"].as_str().and_then(|scenario| seqs.get(scenario)) {
+            step["seq"] = (*seq).into();
+        }
     }
     Ok(Json(explanation))
+}
+
+/// The seq of every scenario.
+fn seqs(world: &World<'_>) -> HashMap<String, u64> {
+    let scenarios = world.model.scenarios.iter().zip(&world.view.scenarios);
+    scenarios.map(|(scenario, view)| (scenario.name.to_string(), view.seq)).collect()
 }
 
 /// Scenarios that stand where a drill has put them, with what there is to say about it.

@@ -70,14 +70,15 @@ async fn outbox(State(app): State<App>, params: Params) -> Result<Json<Items<Del
         return Err(Problem::bad_request(format!("`status` is pending, delivered or dead, not `{status}`")));
     }
     let limit = usize::try_from(params.integer("limit")?.unwrap_or(LIMIT)).unwrap_or(usize::MAX);
-    let (book, model) = app.read(|world| (Arc::clone(world.deliveries), Arc::clone(world.model))).await?;
+    let look = |world: &World<'_>| (Arc::clone(world.deliveries), Arc::clone(world.model), world.now.wall);
+    let (book, model, now) = app.read(look).await?;
     let wanted = |delivery: &&Delivery| {
         status.as_deref().is_none_or(|status| delivery.status.word() == status)
             && trigger.as_deref().is_none_or(|trigger| *delivery.trigger == *trigger)
             && scenario.as_deref().is_none_or(|scenario| *delivery.scenario == *scenario)
     };
     let newest = book.deliveries.values().rev().filter(wanted).take(limit);
-    let mut items: Vec<_> = newest.map(|delivery| DeliveryDto::of(delivery, &model, &book)).collect();
+    let mut items: Vec<_> = newest.map(|delivery| DeliveryDto::of(delivery, &model, &book, now)).collect();
     items.reverse();
     Ok(Json(Items { items }))
 }
@@ -131,7 +132,7 @@ async fn shown(app: &App, id: u64) -> Result<Json<DeliveryDto>, Problem> {
 
 fn of(world: &World<'_>, id: u64) -> Option<DeliveryDto> {
     let delivery = world.deliveries.deliveries.get(&id)?;
-    Some(DeliveryDto::of(delivery, world.model, world.deliveries))
+    Some(DeliveryDto::of(delivery, world.model, world.deliveries, world.now.wall))
 }
 
 async fn guard(

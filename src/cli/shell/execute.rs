@@ -76,6 +76,7 @@ pub(super) async fn execute(client: &Client, request: Request) -> Result<Answer,
                     journal::entries
                 }
                 Explained::Shipping => journal::shipping,
+                Explained::Past => show::past,
             };
             Ok(Answer { text: told(&json), json, warnings })
         }

@@ -9,6 +9,7 @@ mod monitor;
 mod names;
 mod ns;
 mod outbox;
+mod past;
 mod peer;
 mod rule;
 mod statistics;
@@ -27,6 +28,7 @@ pub(super) use gtm::{datacenter, scenario, switch, zone};
 pub(super) use monitor::lb_monitor;
 pub(super) use ns::ns_statistics;
 pub(super) use outbox::{delivery, query, trigger};
+pub(super) use past::past;
 pub(super) use peer::{pair, peer};
 pub(super) use rule::{rule, rule_statistics};
 pub(super) use statistics::{
@@ -318,6 +320,7 @@ mod tests {
                 "graceful": false, "by": "admin", "actor": "admin:local", "reason": "patch",
                 "waits_for": { "requests": 1, "persistent_clients": 0, "last_expiry": null },
                 "persistent_clients": 0, "persistent_left": null, "persistent_note": null },
+            "history": [],
             "monitors": [{
                 "name": "web-ok", "check": "web1:web-ok", "state": "up", "weight": 1, "admin": "ENABLED",
                 "passive": false, "average": "3ms", "load": 17, "disabled_by": null, "since": "2026-11-29T22:50:00Z",

@@ -81,6 +81,7 @@ pub struct ZoneLive {
 #[derive(Debug, Default)]
 pub struct RrsetLive {
     served_total: [AtomicU64; Served::WORDS.len()],
+    rate: super::Meter,
 }
 
 /// What an answer was made of.
@@ -113,6 +114,12 @@ impl RrsetLive {
     /// Counts so many answers.
     pub fn count(&self, served: Served, answers: u64) {
         self.served_total[served.index()].fetch_add(answers, Ordering::Relaxed);
+    }
+
+    /// Answers per minute, over the last 14 s.
+    pub fn per_minute(&self, now: crate::model::time::Tick) -> u64 {
+        // The meter counts whole numbers per second: sixty times as many answers are so many per minute.
+        self.rate.per_second(now, self.totals().map(|(_, total)| total).sum::<u64>().saturating_mul(60))
     }
 
     /// Word and total of each.

@@ -103,6 +103,15 @@ impl Counts {
         self.max = self.max.max(other.max);
     }
 
+    /// What was counted after `before` was read. The maximum is that of all, or the end of the last bucket that grew.
+    pub fn since(&self, before: &Counts) -> Counts {
+        let mut grown = Counts { max: self.max, sum: self.sum.saturating_sub(before.sum), ..Counts::default() };
+        for (bucket, &count) in self.buckets.iter().enumerate() {
+            grown.add(bucket, count.saturating_sub(before.buckets.get(bucket).copied().unwrap_or(0)));
+        }
+        grown
+    }
+
     /// The time within which `share` (0..=1) of all lies: off by 1.6 % at most, and never above the maximum. `None`
     /// where nothing was counted.
     pub fn quantile(&self, share: f64) -> Option<Duration> {

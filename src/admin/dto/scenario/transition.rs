@@ -1,8 +1,12 @@
 //! Commits, as they are recorded.
 
+use std::time::Duration;
+
 use super::super::text;
+use crate::config::units::parse_duration;
 use crate::control::World;
 use crate::model::event::{Transition, TransitionGroup};
+use crate::model::time::Wall;
 
 dto! {
     /// A commit of a scenario.
@@ -12,6 +16,11 @@ dto! {
         pub seq: u64,
         /// `activate` or `deactivate`.
         pub direction: String,
+        /// Names what moved together with it, for `/timeline/INCIDENT`.
+        pub incident: String,
+        /// When the last term that it took became true; of a term with a hold: when the hold began. Null where it was
+        /// forced.
+        pub detected_at: Option<String>,
         /// When the deciding evaluation was made.
         pub evaluated_at: String,
         pub committed_at: String,
@@ -86,6 +95,8 @@ impl TransitionDto {
             scenario: text(&transition.scenario),
             seq: transition.seq,
             direction: text(transition.direction.word()),
+            incident: transition.evaluated_at.to_string(),
+            detected_at: detected(transition).map(|at| at.to_string()),
             evaluated_at: transition.evaluated_at.to_string(),
             committed_at: transition.committed_at.to_string(),
             published_at: caches.map(|caches| caches.published_at.to_string()),
@@ -120,6 +131,20 @@ impl TransitionDto {
     }
 }
 
+/// When the group that decided was complete, less the hold that it then waited for.
+fn detected(transition: &Transition) -> Option<Wall> {
+    let group = transition.cause.group()?;
+    let is_it = |g: &&TransitionGroup| g.name == *group && g.direction == transition.direction;
+    let terms = &transition.groups.iter().find(is_it)?.terms;
+    terms.iter().map(|(term, _, since)| *since - hold_of(term)).max()
+}
+
+/// `15m` of `api-a{for:15m}`; nothing without one.
+fn hold_of(term: &str) -> Duration {
+    let hold = term.split_once("for:").and_then(|(_, rest)| rest.split(['}', ',']).next());
+    hold.and_then(|hold| parse_duration(hold.trim()).ok()).unwrap_or_default()
+}
+
 // === impl TransitionGroupDto ===
 
 impl TransitionGroupDto {
@@ -139,5 +164,18 @@ impl TransitionGroupDto {
                 })
                 .collect(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hold_is_read_from_its_term() {
+        let secs = Duration::from_secs;
+        assert_eq!(hold_of("api-a{for:15m}"), secs(900));
+        assert_eq!(hold_of("api-a!{fails:3, for:30s}"), secs(30));
+        assert_eq!(hold_of("dc:dc-a.wan!"), secs(0));
     }
 }

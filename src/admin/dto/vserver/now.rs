@@ -4,12 +4,12 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use super::{spillover_word, threshold};
-use crate::admin::dto::{FlowDto, measured, text};
+use crate::admin::dto::{FlowDto, TimesDto, measured, text};
 use crate::control::World;
 use crate::model::id::VserverId;
 use crate::model::limit::SpilloverMethod;
 use crate::model::time::Tick;
-use crate::snapshot::live::{Interval, Measured, MemberLive, VserverLive};
+use crate::snapshot::live::{Interval, MemberLive, VserverLive};
 
 dto! {
     /// What spillover looks at.
@@ -59,12 +59,13 @@ impl SpilloverDto {
 // === impl LatencyDto ===
 
 impl LatencyDto {
-    /// `None` before the first.
-    pub(in crate::admin::dto) fn of(measures: &Measured) -> Option<LatencyDto> {
-        let total = measures.counts(Interval::Total)?;
-        let own = measures.counts(Interval::Own).and_then(|own| own.quantile(0.5));
-        let shown = |time: Option<Duration>| measured(time.unwrap_or_default());
-        Some(LatencyDto { p50: shown(total.quantile(0.5)), p99: shown(total.quantile(0.99)), own: own.map(measured) })
+    /// Out of the times by part; `None` before the first.
+    pub(in crate::admin::dto) fn of(times: &[TimesDto]) -> Option<LatencyDto> {
+        let part = |word: &str| times.iter().find(|times| times.part == word);
+        let shown = |ms: f64| measured(Duration::from_secs_f64(ms.max(0.0) / 1e3));
+        let total = part(Interval::Total.word())?;
+        let own = part(Interval::Own.word()).map(|own| shown(own.p50_ms));
+        Some(LatencyDto { p50: shown(total.p50_ms), p99: shown(total.p99_ms), own })
     }
 }
 

@@ -142,6 +142,8 @@ pub(in crate::cli::shell) enum Explained {
     Journal { most: u32 },
     /// Where that is shipped to.
     Shipping,
+    /// What counters said at a moment.
+    Past,
 }
 
 // === impl View ===
