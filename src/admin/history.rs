@@ -8,11 +8,11 @@
 //! | the first 1000 objects with traffic, vservers before services | 10 s, and 1 min | 1 h, and 48 h | 46 KB each |
 //! | up to 11 000 more | 10 min | 48 h | 4 KB each |
 //!
-//! and up to 2 KB for each of them to tell the latencies of the last 10 s from those before. So 10 000 busy services cost
-//! 100 MB, and a box with a hundred 5 MB; objects without traffic for 48 h cost nothing. Numbers are kept to one part in
-//! 2000. The rows of a minute and of 10 minutes are also appended to files by the hour in the state directory (`history/`,
-//! at most 100 MB), and read again at a start: a killed process loses at most a minute, of the busiest objects; rows of
-//! 10 s begin anew.
+//! and up to 2 KB for each of them to tell the latencies of the last 10 s from those before. So 10 000 busy
+//! services cost 100 MB, and a box with a hundred 5 MB; objects without traffic for 48 h cost nothing. Numbers are
+//! kept to one part in 2000. The rows of a minute and of 10 minutes are also appended to files by the hour in the
+//! state directory (`history/`, at most 100 MB), and read again at a start: a killed process loses at most a
+//! minute, of the busiest objects; rows of 10 s begin anew.
 
 pub(super) mod book;
 mod code;
