@@ -9,6 +9,7 @@ mod config;
 pub mod demo;
 mod drill;
 mod explain;
+mod import;
 mod journal;
 mod manual;
 mod named;
@@ -52,7 +53,7 @@ pub fn run(command: Command) -> ExitCode {
         Command::SqlProbe => absent("sql-probe", "it is started by the program itself"),
         Command::Check(args) => check::run(&args),
         Command::Shell(args) => shell::run(args),
-        Command::Import { .. } => absent("import", "write the TOML by hand; example.toml shows the shape"),
+        Command::Import { file, strict, all } => import::run(&file, strict, all),
         Command::Diff(args) => config::diff(&args),
         Command::Apply(args) => config::apply(&args),
         Command::Test { paths, junit } => rehearse::test(&paths, &rehearse::TestOptions { junit }),

@@ -26,6 +26,7 @@
 //! - [`dnssec`]: signed zones, their keys, rolling them
 //! - [`transfers`]: zones to secondaries: AXFR, NOTIFY, TSIG, the serial
 //! - [`config`]: the file, reload, save, and what is refused
+//! - [`import`]: an `ns.conf` as TOML, and what of it is not carried over
 //! - [`rest`]: the configuration object by object over HTTP, lists, certificates, events
 //! - [`endings`]: how requests and connections end, times, the access log, who is connected
 //! - [`figures`]: every statistic of NetScaler and where it is read, and the series for Prometheus

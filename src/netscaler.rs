@@ -10,6 +10,7 @@ pub mod document;
 pub mod error;
 pub mod export;
 pub mod expression;
+pub mod import;
 pub mod line;
 pub mod resource;
 pub mod statement;

@@ -4,6 +4,8 @@
 mod commands;
 #[path = "golden/config.rs"]
 mod config;
+#[path = "golden/importing.rs"]
+mod importing;
 #[path = "golden/keys.rs"]
 mod keys;
 #[path = "golden/manual.rs"]

@@ -37,10 +37,18 @@ pub enum Command {
     Shell(ShellArgs),
     /// What goes on, again and again: problems, vservers and services with state, rates, connections, times, drains.
     Top(TopArgs),
-    /// Turn an ns.conf into TOML (not available in this build).
+    /// Turn a saved ns.conf into TOML, on stdout; what is not carried over stands line by line on stderr.
+    ///
+    /// Exit 2 where something that changes traffic is missing, or where the TOML does not load.
     Import {
-        /// The ns.conf.
+        /// The ns.conf; `-` for the standard input.
         file: PathBuf,
+        /// Exit 2 where anything at all is missing.
+        #[arg(long)]
+        strict: bool,
+        /// Also list the lines that have no meaning here.
+        #[arg(long)]
+        all: bool,
     },
     /// Print what applying FILE would change.
     Diff(ApplyArgs),

@@ -31,6 +31,7 @@ const PAGES: &[(&str, &str)] = &pages![
     "figures",
     "first_steps",
     "http",
+    "import",
     "keys",
     "limits",
     "looking_ahead",

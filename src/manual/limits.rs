@@ -53,8 +53,7 @@
 //! |---|---|
 //! | `dry_run` of what is done to the outbox and to zones from primaries | 501, and nothing is done; every other act answers it |
 //! | alerts by SNMP or mail, on a full disk; grouping of many alerts into one message; syslog over TLS | refused at load; each alert is a message of its own ([`alerts`](super::alerts)) |
-//! | import of ns.conf | a sentence and exit status 1; 501 |
+//! | of an `ns.conf`: GSLB, DNS records, policy labels and global bindings, data sets, string maps, callouts, classic expressions | `bascule import` lists each line and exits with 2 ([`import`](super::import)) |
 //! | shipping the journal by UDP | refused at load: a datagram can be lost without a word ([`audit`](super::audit)) |
-//! | TLS on the management port; sessions and cookies | refused at load; 501. HTTP Basic is there: keep it on loopback, or behind a proxy that ends TLS |
 //! | a pair of boxes with one address (HA) | each box is on its own; two sites meet in DNS |
 //! | a journal whose end was cut off by somebody who may write the file | what is left is a whole chain, so `replay` cannot see it. Entries that were changed or taken out before the end are found. Ship it ([`audit`](super::audit)), or note the number and hash of the last entry elsewhere, to be sure of the end |

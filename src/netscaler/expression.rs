@@ -17,6 +17,7 @@ mod translate;
 use serde_json::{Map, Value};
 
 pub use condition::{Condition, Criteria};
+pub use parse::{Piece, pieces};
 pub use print::print;
 
 /// Why an expression is not carried over.

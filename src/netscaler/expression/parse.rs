@@ -45,6 +45,37 @@ pub(super) fn tree(text: &str) -> Result<Tree, Refused> {
     if reader.rest.is_empty() { Ok(tree) } else { Err(reader.wrong("an operator is missing")) }
 }
 
+/// One part of a text that is put together: `"https://" + HTTP.REQ.HOSTNAME`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece {
+    Text(String),
+    /// Names in upper case, joined by dots; none has parentheses.
+    Chain(String),
+}
+
+/// Takes a text apart that is put together by `+`.
+pub fn pieces(text: &str) -> Result<Vec<Piece>, Refused> {
+    let mut reader = Reader { whole: text, rest: text.trim_start(), depth: 0 };
+    let mut pieces = Vec::new();
+    loop {
+        pieces.push(if reader.rest.starts_with('"') {
+            Piece::Text(reader.quoted()?)
+        } else {
+            let links = reader.chain()?;
+            if links.iter().any(|link| link.arguments.as_ref().is_some_and(|arguments| !arguments.is_empty())) {
+                return Err(Refused::Unsupported(text.to_owned(), "no rule fills this in"));
+            }
+            Piece::Chain(links.into_iter().map(|link| link.name).collect::<Vec<_>>().join("."))
+        });
+        if reader.rest.is_empty() {
+            return Ok(pieces);
+        }
+        if !reader.take("+") {
+            return Err(reader.wrong("`+` is missing"));
+        }
+    }
+}
+
 // === impl Reader ===
 
 impl Reader<'_> {

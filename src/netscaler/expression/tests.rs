@@ -168,7 +168,7 @@ fn what_no_criterion_says_is_refused_with_the_part_it_is_about() {
     for text in ["", "a &&", "(a", "a)", "HTTP.REQ.HEADER(\"a", "a b", "X(re/a)", "X(Y(1))", "!", "a == b"] {
         assert!(matches!(condition(text), Err(Refused::Unreadable(..))), "{text}");
     }
-    let wide = vec!["(HTTP.REQ.METHOD.EQ(A) || HTTP.REQ.METHOD.EQ(B))"; 1].join(" && ");
+    let wide = "(HTTP.REQ.METHOD.EQ(A) || HTTP.REQ.METHOD.EQ(B))";
     let wide: Vec<String> =
         (0..8).map(|at| wide.replace('A', &format!("A{at}")).replace("(B", &format!("(B{at}"))).collect();
     assert_eq!(condition(&wide.join(" && ")).unwrap_err(), Refused::TooWide(64));

@@ -1,0 +1,49 @@
+//! # Import of an ns.conf
+//!
+//! ```text
+//! bascule import ns.conf > box.toml
+//! bascule check box.toml
+//! ```
+//!
+//! The TOML goes to stdout. What became of the lines goes to stderr, each with its place: carried in part (which keyword
+//! was left out, and why), missing, or a note where something is carried and yet not the same to the letter. The last line
+//! counts: *carried*, *in part*, *of no meaning here* (the network, users of the box, built-in objects; `--all` lists
+//! them), *missing*. Exit status 0: nothing is missing that changes where traffic goes or what it is answered; 2: something
+//! is, or the TOML does not load; `--strict` makes it 2 for anything that is missing.
+//!
+//! Lines may stand in any order and name what comes later. Paths of certificates and keys stay as they are, relative to
+//! the TOML: put the files there.
+//!
+//! ## Objects
+//!
+//! Servers, services, service groups, monitors, vservers, content-switching vservers, certificates and their bindings go by
+//! the tables of [`netscaler`](super::netscaler). That an object is disabled is state and no configuration: the import says
+//! which command disables it once the appliance runs.
+//!
+//! ## Policies
+//!
+//! `cs policy`, `responder policy` and `rewrite policy` become rules, their expressions [criteria](super::rules). NetScaler asks
+//! responder policies first, then those that rewrite requests, then content switching, each by priorities of their own; the
+//! rules of a vserver have one order, so where several kinds are bound the priorities are written anew. Behind a rewrite
+//! policy that says END, later ones get its opposite as a term.
+//!
+//! | expression | becomes |
+//! |---|---|
+//! | `HTTP.REQ.URL`, `.PATH_AND_QUERY` | `url` (`path` for STARTSWITH: no query stands before the path) |
+//! | `HTTP.REQ.URL.PATH`, `.SUFFIX` | `path` |
+//! | `HTTP.REQ.URL.QUERY`, `.QUERY.VALUE("x")` | `query_string`, `query` |
+//! | `HTTP.REQ.HOSTNAME`, `.SERVER` | `host` |
+//! | `HTTP.REQ.HEADER("x")`, `HTTP.REQ.COOKIE.VALUE("x")`, `HTTP.REQ.METHOD` | `header`, `cookie`, `method` |
+//! | `HTTP.RES.STATUS`, `HTTP.RES.HEADER("x")` | `status`, `response_header` |
+//! | `CLIENT.IP.SRC`, `CLIENT.TCP.DSTPORT`, `CLIENT.SSL.IS_SSL`, `CLIENT.SSL.CLIENT_HELLO.SNI` | `client`, `port`, `tls`, `sni` |
+//!
+//! with `EQ NE STARTSWITH ENDSWITH CONTAINS REGEX_MATCH EXISTS IN_SUBNET`, their `_ANY` forms with pattern sets,
+//! `SET_TEXT_MODE(IGNORECASE)`, `TO_LOWER`, `NOT`, `&& || !`, parentheses and named expressions. A pattern that needs look-around or
+//! references back is refused, as is whatever no criterion looks at.
+//!
+//! | action | becomes |
+//! |---|---|
+//! | `redirect`, `respondwith` | `redirect`, `respond`; texts put together from literals, host, URL, path, query and client |
+//! | `RESET`, `DROP` | `reject` |
+//! | `insert_http_header`, `delete_http_header`, `replace` of a field, of the host, of the path | `edit` |
+//! | `cs action`, `-targetLBVserver` | `route` |

@@ -1,0 +1,199 @@
+//! Lines that the tables know, in whatever order they stand.
+
+use serde_json::Value;
+
+use super::super::document::Document;
+use super::super::error::NsError;
+use super::super::line::{Parsed, Token, parse_tokens};
+use super::super::statement::Statement;
+use super::{Fate, Pending};
+
+/// Errors of a line that names what a later line may bring.
+const WAITS: [u32; 8] = [258, 344, 351, 430, 461, 462, 1540, 2171];
+
+/// What a line may leave out without a difference to where traffic goes.
+const HARMLESS: [&str; 25] = [
+    "appflowlog",
+    "feature",
+    "icmpvsrresponse",
+    "rhistate",
+    "tcpprofilename",
+    "httpprofilename",
+    "netprofile",
+    "comment",
+    "devno",
+    "td",
+    "cachetype",
+    "cacheable",
+    "cmp",
+    "tcpb",
+    "cka",
+    "sp",
+    "sc",
+    "alertretries",
+    "snmpalertretries",
+    "lrtm",
+    "expirymonitor",
+    "notificationperiod",
+    "newservicerequestincrementinterval",
+    "probeprotocol",
+    "hashid",
+];
+
+/// Carries out every line that the tables know.
+pub(super) fn carry(document: &mut Document, lines: &mut [Pending]) {
+    // What the line still has to do, with what was left out of it.
+    let mut waiting: Vec<(usize, Vec<Statement>, Vec<String>)> = Vec::new();
+    for (at, line) in lines.iter_mut().enumerate() {
+        if line.fate.is_some() || line.is_policy() {
+            continue;
+        }
+        let (statements, left_out) = read(line);
+        if let Some(statements) = statements {
+            waiting.push((at, statements, left_out));
+        }
+    }
+    let mut progress = true;
+    while progress && !waiting.is_empty() {
+        progress = false;
+        let mut later = Vec::new();
+        for (at, statements, mut left_out) in waiting {
+            match attempt(document, &statements, &mut left_out) {
+                Attempt::Done => {
+                    progress = true;
+                    finish(document, &mut lines[at], left_out);
+                }
+                Attempt::Waits => later.push((at, statements, left_out)),
+                Attempt::Refused(error) => lines[at].missing(vec![error.message]),
+            }
+        }
+        waiting = later;
+    }
+    for (at, statements, _) in waiting {
+        let error = statements.iter().find_map(|statement| document.clone().execute(statement).err());
+        lines[at].missing(vec![error.map_or_else(|| "it waits for another line".to_owned(), |e| e.message)]);
+    }
+}
+
+enum Attempt {
+    Done,
+    Waits,
+    Refused(NsError),
+}
+
+/// The statements of a line; keywords that this build does not know are left out.
+fn read(line: &mut Pending) -> (Option<Vec<Statement>>, Vec<String>) {
+    let mut tokens = line.tokens.clone();
+    let mut left_out = Vec::new();
+    loop {
+        match parse_tokens(&tokens) {
+            Ok(Parsed::Statements(statements)) => return (Some(statements), left_out),
+            Ok(Parsed::Nothing | Parsed::Other(_)) => {
+                line.missing(vec!["it is no command of configuration here".into()]);
+                return (None, left_out);
+            }
+            Err(error) => match unknown(&error).and_then(|keyword| without(&tokens, keyword)) {
+                Some((rest, removed)) => {
+                    left_out.push(format!("{removed}: {}", error.message));
+                    tokens = rest;
+                }
+                None => {
+                    line.missing(vec![error.message]);
+                    return (None, left_out);
+                }
+            },
+        }
+    }
+}
+
+/// What an error names in brackets.
+fn unknown(error: &NsError) -> Option<&str> {
+    let (_, meant) = error.message.split_once('[')?;
+    meant.split([',', ']']).next().map(str::trim)
+}
+
+/// The tokens without a keyword and its values, and what was taken out.
+fn without(tokens: &[Token], keyword: &str) -> Option<(Vec<Token>, String)> {
+    let is_keyword = |token: &Token| !token.quoted && token.text.len() > 1 && token.text.starts_with('-');
+    let begin = tokens.iter().position(|token| is_keyword(token) && token.text[1..].eq_ignore_ascii_case(keyword))?;
+    let length = tokens[begin + 1..].iter().take_while(|token| !is_keyword(token)).count();
+    let removed = tokens[begin..=begin + length].iter().map(|token| &token.text[..]).collect::<Vec<_>>().join(" ");
+    let rest = tokens[..begin].iter().chain(&tokens[begin + length + 1..]).cloned().collect();
+    Some((rest, removed))
+}
+
+/// All statements or none; arguments that are refused by name are left out.
+fn attempt(document: &mut Document, statements: &[Statement], left_out: &mut Vec<String>) -> Attempt {
+    let mut next = document.clone();
+    let mut dropped = left_out.clone();
+    for statement in statements {
+        let mut statement = statement.clone();
+        loop {
+            match next.execute(&statement) {
+                Ok(_) => break,
+                Err(error) if WAITS.contains(&error.code) => return Attempt::Waits,
+                Err(error) if take_feature(&mut statement, &error, &mut dropped) => {}
+                Err(error) => match named(&statement, &error) {
+                    Some(attribute) => {
+                        let value = statement.arguments.shift_remove(&attribute);
+                        let value =
+                            value.map_or_else(String::new, |v| v.as_str().map_or_else(|| v.to_string(), Into::into));
+                        dropped.push(format!("-{attribute} {value}: {}", error.message));
+                    }
+                    None => return Attempt::Refused(error),
+                },
+            }
+        }
+    }
+    *document = next;
+    *left_out = dropped;
+    Attempt::Done
+}
+
+/// Leaves out the feature that an error is about; its own lines tell what is missing.
+fn take_feature(statement: &mut Statement, error: &NsError, dropped: &mut Vec<String>) -> bool {
+    if statement.resource.nitro != "nsfeature" {
+        return false;
+    }
+    let Some(meant) = error.message.split_once('[').and_then(|(_, meant)| meant.split(']').next()) else {
+        return false;
+    };
+    let Some(Value::Array(features)) = statement.arguments.get_mut("feature") else { return false };
+    let before = features.len();
+    features.retain(|feature| !meant.split(',').any(|word| feature.as_str() == Some(word.trim())));
+    dropped.push(format!("-feature {}", error.message));
+    features.len() < before && !features.is_empty()
+}
+
+/// The argument that an error is about, where the line means something without it.
+fn named(statement: &Statement, error: &NsError) -> Option<String> {
+    let meant = unknown(error)?;
+    let resource = statement.resource;
+    let is_meant = |nitro: &str| {
+        nitro.eq_ignore_ascii_case(meant)
+            || resource.attribute(nitro).is_some_and(|attribute| attribute.cli.eq_ignore_ascii_case(meant))
+    };
+    let found = statement.arguments.keys().find(|key| is_meant(key))?;
+    let needed = |list: &[&str]| list.iter().flat_map(|one| one.split('|')).any(|one| one == found);
+    (found != resource.key && !needed(resource.required) && !needed(resource.positional)).then(|| found.clone())
+}
+
+fn finish(document: &mut Document, line: &mut Pending, left_out: Vec<String>) {
+    let acts = document.take_acts();
+    let mut what = left_out;
+    let mut traffic = what.iter().any(|part| !is_harmless(part));
+    for act in acts.iter().filter(|act| !act.enable) {
+        traffic = true;
+        what.push(format!(
+            "whether it is disabled is state, no configuration: `disable {} {}` once it runs",
+            act.resource.said(),
+            act.name
+        ));
+    }
+    line.fate = Some(if what.is_empty() { Fate::Carried } else { Fate::Missing { what, whole: false, traffic } });
+}
+
+fn is_harmless(part: &str) -> bool {
+    let keyword = part.trim_start_matches('-').split([' ', ':']).next().unwrap_or_default();
+    HARMLESS.contains(&&keyword.to_ascii_lowercase()[..])
+}

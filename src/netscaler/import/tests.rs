@@ -1,0 +1,168 @@
+use serde_json::{Value, json};
+
+use super::*;
+
+fn imported(text: &str) -> Imported {
+    import(text).unwrap()
+}
+
+fn at<'a>(imported: &'a Imported, section: &str, name: &str) -> &'a Value {
+    &imported.document.root()[section][name]
+}
+
+fn fate(imported: &Imported, begin: &str) -> Fate {
+    imported.lines.iter().find(|line| line.text.starts_with(begin)).map(|line| line.fate.clone()).unwrap()
+}
+
+const SMALL: &str = r#"#NS13.1 Build 37.29
+# Last modified by `save config`, Fri Feb  3 14:33:41 2023
+set ns config -IPAddress 10.0.0.5 -netmask 255.255.255.0
+enable ns feature LB CS RESPONDER REWRITE
+add lb vserver vs-web HTTP 192.0.2.10 80 -persistenceType NONE -cltTimeout 180 -backupVServer vs-spare
+add lb vserver vs-spare HTTP 0.0.0.0 0 -persistenceType NONE -cltTimeout 180
+bind lb vserver vs-web svc-1
+bind lb vserver vs-spare svc-2
+add service svc-1 srv-1 HTTP 8080 -gslb NONE -maxClient 0 -maxReq 0 -cip DISABLED -usip NO -useproxyport YES -sp OFF -cltTimeout 180 -svrTimeout 360 -CKA NO -TCPB NO -CMP NO -tcpProfileName nstcp_default_profile
+add service svc-2 srv-2 HTTP 8080 -maxClient 0 -maxReq 0
+add server srv-1 10.1.0.1
+add server srv-2 10.1.0.2
+"#;
+
+#[test]
+fn lines_may_stand_in_any_order_and_each_has_a_fate() {
+    let imported = imported(SMALL);
+    assert_eq!(at(&imported, "vserver", "vs-web")["backup"], "vs-spare");
+    assert_eq!(at(&imported, "service", "svc-1")["server"], "srv-1");
+    assert!(matches!(fate(&imported, "set ns config"), Fate::Irrelevant(_)));
+    let Fate::Missing { what, whole, traffic } = fate(&imported, "add service svc-1") else { panic!() };
+    assert!(!whole && !traffic && what[0].contains("tcpProfileName"), "{what:?}");
+    let coverage = imported.coverage();
+    assert_eq!(
+        (coverage.lines, coverage.irrelevant, coverage.partly, coverage.missing),
+        (10, 1, 1, 0),
+        "{:?}",
+        imported.lines
+    );
+    assert!(!imported.changes_traffic());
+}
+
+#[test]
+fn what_is_never_brought_is_missing_with_its_number() {
+    let imported = imported("bind lb vserver vs-web svc-1\nadd appfw profile p\nadd nothing at all\nadd server s 'x\n");
+    for begin in ["bind lb", "add appfw", "add nothing", "add server"] {
+        assert!(matches!(fate(&imported, begin), Fate::Missing { whole: true, traffic: true, .. }), "{begin}");
+    }
+    assert!(imported.changes_traffic());
+    let numbers: Vec<usize> = imported.lines.iter().map(|line| line.number).collect();
+    assert_eq!(numbers, [1, 2, 3, 4]);
+}
+
+const POLICIES: &str = r#"
+add server s 10.1.0.1
+add service svc s HTTP 80
+add lb vserver lb-a HTTP
+add lb vserver lb-b HTTP
+bind lb vserver lb-a svc
+bind lb vserver lb-b svc
+add cs vserver front HTTP 192.0.2.20 80
+add policy patset hosts
+bind policy patset hosts a.example.test -index 1
+bind policy patset hosts b.example.test -index 2
+add policy expression is-api "HTTP.REQ.URL.PATH.STARTSWITH(\"/api/\")"
+add cs action to-b -targetLBVserver lb-b
+add cs policy cs-hosts -rule "HTTP.REQ.HOSTNAME.EQUALS_ANY(\"hosts\") && is-api" -action to-b
+add cs policy cs-old -url "/images/*"
+add responder action moved redirect "\"https://\" + HTTP.REQ.HOSTNAME.HTTP_URL_SAFE + HTTP.REQ.URL.PATH_AND_QUERY.HTTP_URL_SAFE" -responseStatusCode 301
+add responder action sorry respondwith q{"HTTP/1.1 403 Forbidden\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nno"}
+add responder action never redirect "\"/x\""
+add responder policy rp-moved "!CLIENT.IP.SRC.IN_SUBNET(10.0.0.0/8)" moved
+add responder policy rp-sorry HTTP.REQ.METHOD.EQ(TRACE) sorry
+add responder policy rp-drop "HTTP.REQ.URL.CONTAINS(\"..\")" DROP
+add responder policy rp-unused true RESET
+add rewrite action ra-add insert_http_header X-Client CLIENT.IP.SRC
+add rewrite action ra-del delete_http_header Server
+add rewrite action ra-body replace_all "HTTP.RES.BODY(1000)" "\"x\""
+add rewrite policy rw-api is-api ra-add
+add rewrite policy rw-all true ra-add
+add rewrite policy rw-srv true ra-del
+add rewrite policy rw-body true ra-body
+bind cs vserver front -policyName cs-hosts -priority 100
+bind cs vserver front -policyName cs-old -targetLBVserver lb-b -priority 110
+bind cs vserver front -lbvserver lb-a
+bind lb vserver lb-a -policyName rp-moved -priority 100 -gotoPriorityExpression END -type REQUEST
+bind lb vserver lb-a -policyName rp-sorry -priority 90 -gotoPriorityExpression END -type REQUEST
+bind lb vserver lb-a -policyName rp-drop -priority 120 -gotoPriorityExpression END -type REQUEST
+bind lb vserver lb-b -policyName rw-api -priority 10 -gotoPriorityExpression END -type REQUEST
+bind lb vserver lb-b -policyName rw-all -priority 20 -gotoPriorityExpression NEXT -type REQUEST
+bind lb vserver lb-b -policyName rw-srv -priority 10 -gotoPriorityExpression END -type RESPONSE
+bind lb vserver lb-b -policyName rw-body -priority 20 -gotoPriorityExpression END -type RESPONSE
+"#;
+
+#[test]
+fn policies_become_criteria_and_rules_in_the_order_in_which_they_are_asked() {
+    let imported = imported(POLICIES);
+    let rule = |name: &str| at(&imported, "rule", name);
+    assert_eq!(
+        rule("cs-hosts"),
+        &json!({"vserver": "front", "priority": 100, "when": [["cs-hosts", "cs-hosts-2"]], "action": {"route": {"vserver": "lb-b"}}})
+    );
+    assert_eq!(
+        at(&imported, "criterion", "cs-hosts"),
+        &json!({"host": {"one_of": ["a.example.test", "b.example.test"]}})
+    );
+    assert_eq!(at(&imported, "criterion", "cs-old"), &json!({"path": {"starts_with": "/images/"}}));
+    assert_eq!(rule("rp-moved")["action"], json!({"redirect": {"status": 301, "location": "https://{host}{url}"}}));
+    assert_eq!(rule("rp-moved")["when"], json!([["rp-moved!"]]));
+    assert_eq!(
+        rule("rp-sorry")["action"],
+        json!({"respond": {"status": 403, "headers": {"Content-Type": "text/plain"}, "body": "no"}})
+    );
+    assert_eq!(rule("rp-drop")["action"], json!({"reject": true}));
+    // Behind a policy that says END its opposite is a term; `cs-hosts-2` says the same as the policy's own.
+    assert_eq!(rule("rw-all")["when"], json!([["cs-hosts-2!"]]));
+    assert_eq!((&rule("rw-api")["priority"], &rule("rw-all")["priority"]), (&json!(10), &json!(20)));
+    assert_eq!(rule("rw-srv")["phase"], "response");
+    assert_eq!(at(&imported, "cs_vserver", "front")["default"], "lb-a");
+    assert!(matches!(fate(&imported, "add responder policy rp-unused"), Fate::Irrelevant(_)));
+    assert!(matches!(fate(&imported, "bind lb vserver lb-b -policyName rw-body"), Fate::Missing { .. }));
+    for carried in [
+        "add policy patset",
+        "bind policy patset",
+        "add policy expression",
+        "add cs action",
+        "add rewrite action ra-add",
+    ] {
+        assert_eq!(fate(&imported, carried), Fate::Carried, "{carried}");
+    }
+    let notes: Vec<&str> = imported.lines.iter().flat_map(|line| &line.notes).map(|note| &note[..]).collect();
+    assert_eq!(notes.len(), 2, "{notes:?}");
+    loads(&imported);
+}
+
+pub(super) fn loads(imported: &Imported) {
+    struct NoFiles;
+    impl crate::config::Files for NoFiles {
+        fn glob(&self, _: &str) -> Result<Vec<String>, String> {
+            Ok(Vec::new())
+        }
+
+        fn read(&self, path: &str) -> Result<String, String> {
+            Err(format!("no file `{path}` here"))
+        }
+    }
+    let text = imported.document.to_toml().unwrap();
+    let root = crate::config::Source { path: "imported.toml".into(), text: text.clone().into() };
+    let problems = crate::config::load(root, &[], &NoFiles).err().unwrap_or_default();
+    assert!(problems.is_empty(), "{problems:#?}\n{text}");
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_file_makes_the_import_panic(
+        lines in proptest::collection::vec("(add|bind|set|rm|enable) (lb vserver|cs policy|responder action|policy patset|service|rewrite policy|gslb x) (\\PC|[-\"' ]|-policyName |-rule ){0,30}", 0..8),
+    ) {
+        let imported = import(&lines.join("\n")).unwrap();
+        let coverage = imported.coverage();
+        proptest::prop_assert_eq!(coverage.lines, coverage.carried + coverage.irrelevant + coverage.partly + coverage.missing);
+    }
+}

@@ -1,0 +1,42 @@
+//! A saved `ns.conf` of hundreds of lines: what of it is carried, line by line, and that the result loads.
+
+use bascule::config;
+use bascule::netscaler::import::{Fate, import};
+
+struct NoFiles;
+
+impl config::Files for NoFiles {
+    fn glob(&self, _: &str) -> Result<Vec<String>, String> {
+        Ok(Vec::new())
+    }
+
+    fn read(&self, path: &str) -> Result<String, String> {
+        Err(format!("no file `{path}` here"))
+    }
+}
+
+fn saved() -> String {
+    std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/nsconf/saved.ns.conf")).unwrap()
+}
+
+#[test]
+fn a_saved_configuration_of_hundreds_of_lines_is_carried_and_what_is_not_is_told() {
+    let imported = import(&saved()).unwrap();
+    let told = imported.lines.iter().filter_map(|line| match &line.fate {
+        Fate::Missing { what, whole, traffic } => {
+            Some(format!("{} whole={whole} traffic={traffic}: {}", line.number, what.join("; ")))
+        }
+        _ => None,
+    });
+    let told: Vec<String> = told.collect();
+    insta::assert_snapshot!(format!("{:?}\n{}", imported.coverage(), told.join("\n")));
+    let text = imported.document.to_toml().unwrap();
+    let root = config::Source { path: "imported.toml".into(), text: text.into() };
+    let problems = config::load(root, &[], &NoFiles).err().unwrap_or_default();
+    let others: Vec<_> = problems
+        .iter()
+        .filter(|p| p.severity == config::Severity::Error)
+        .filter(|p| !p.path.starts_with("certificate.") && !p.path.ends_with(".certificates"))
+        .collect();
+    assert!(others.is_empty(), "{others:#?}");
+}
