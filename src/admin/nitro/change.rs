@@ -264,7 +264,7 @@ fn carry_out(document: &mut Document, prepared: &Prepared) -> Result<Vec<Warning
         let owner = resource.owner().unwrap_or(resource);
         let name = name.find(|name| document.has(owner, name)).to_owned();
         let other = statement.arguments.insert(resource.key.into(), name.clone().into());
-        if other.is_some_and(|other| other != &name[..]) {
+        if other.is_some_and(|other| other != name[..]) {
             return Err(Fault::new(1092, format!("{}, the path", resource.key)));
         }
     }

@@ -111,7 +111,8 @@ async fn incident(State(app): State<App>, names: Segments, params: Params) -> Re
                 ..JournalQuery::default()
             };
             let entries = app.handle().journal(query).await?;
-            let found = entries.iter().find(|entry| entry.body["seq"].to_string() == seq);
+            let seq = seq.parse::<u64>().ok();
+            let found = entries.iter().find(|entry| seq.is_some() && entry.body["seq"].as_u64() == seq);
             found.map(|entry| entry.body["evaluated_at"].as_str().and_then(parse_time).unwrap_or(entry.at))
         }
         (None, None) => None,

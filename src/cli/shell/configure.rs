@@ -29,6 +29,10 @@ pub(super) fn is_configuration(tokens: &[Token]) -> bool {
     let is = |whole: &str| first.text.len() >= 2 && starts_with(whole, &first.text);
     // `re` could be `return` or `replay` as well.
     let is_short = first.text.len() == 2 && starts_with("rename", &first.text);
+    // Deliveries are no configuration.
+    if is("rm") && word(0).len() >= 2 && starts_with("outbox", word(0)) {
+        return false;
+    }
     if VERBS.iter().any(|verb| is(verb)) && !is_short {
         return true;
     }
@@ -258,6 +262,7 @@ mod tests {
             "set service s -force UP",
             "set lb vserver v -split a=1,b=99",
             "enable lb vserver v",
+            "rm outbox 1",
             "clear lb persistentSessions",
             "re scenario dr",
         ] {

@@ -196,10 +196,11 @@ impl Rehearsal {
     fn commit(&mut self, transition: &Transition, model: &Model, after_guard: bool) {
         let (scenario, direction) = (&transition.scenario, transition.direction);
         let overridden = transition.guard.as_ref().is_some_and(|guard| *guard.outcome == *"overridden");
-        if overridden && let Some(id) = model.scenario_id(scenario) {
-            if let Some(guard) = &model.scenario(id).directions[direction.index()].guard {
-                self.preview.guards.push(guard_of(model, scenario, direction, guard, true));
-            }
+        if overridden
+            && let Some(id) = model.scenario_id(scenario)
+            && let Some(guard) = &model.scenario(id).directions[direction.index()].guard
+        {
+            self.preview.guards.push(guard_of(model, scenario, direction, guard, true));
         }
         self.preview.transitions.push(PreviewTransition {
             scenario: Name::clone(scenario),

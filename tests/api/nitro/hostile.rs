@@ -189,7 +189,7 @@ fn a_session_dies_with_the_users_role() {
     let cookie = vec![format!("Cookie: NITRO_AUTH_TOKEN={}", answer.json()["sessionid"].as_str().unwrap())];
     assert!(rig.ask("GET /nitro/v1/config/lbvserver", &cookie, "").line.starts_with("200"));
     let basic = "Authorization: Basic bnNyb290Om5zcm9vdA==".to_owned();
-    let toml = rig.ask("GET /api/v1/config", &[basic.clone()], "").body;
+    let toml = rig.ask("GET /api/v1/config", std::slice::from_ref(&basic), "").body;
     let changed = toml.replace("role = \"operator\"", "role = \"read-only\"");
     assert_ne!(changed, toml);
     let put = rig.ask("PUT /api/v1/config", &[basic, "Content-Type: application/toml".to_owned()], &changed);

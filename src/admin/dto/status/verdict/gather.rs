@@ -106,7 +106,7 @@ fn moved(rrset: &Rrset, dr: Option<ScenarioId>, chosen: &[u32]) -> Option<Move> 
     let serving: BTreeSet<String> = chosen.iter().filter_map(|&at| site(&rrset.records[at as usize])).collect();
     let missing: Vec<String> = home.difference(&serving).cloned().collect();
     let gone_by = || {
-        let gone = |(at, record): &(u32, &Record)| !chosen.contains(at) && at_home(&record);
+        let gone = |(at, record): &(u32, &Record)| !chosen.contains(at) && at_home(record);
         (0u32..).zip(&rrset.records).filter(gone).find_map(|(_, record)| record.cond.map(|(id, _)| id))
     };
     // A check of a single record that fails is a problem, not a failover.

@@ -16,7 +16,7 @@ fn drill(w: &mut World, scenario: &str, lasts: Duration) {
         notify: Vec::new(),
         stop_on: Vec::new(),
         override_guard: false,
-        note: Note { expires: Some(Expiry::After(lasts)), reason: Some("quarterly".into()), ..Note::default() },
+        note: Note { expires: Some(Expiry::After(lasts)), reason: Some("quarterly".into()) },
     };
     drop(w.bench.command(command));
     w.settle();
