@@ -58,6 +58,7 @@ pub mod endings;
 pub mod figures;
 pub mod first_steps;
 pub mod http;
+pub mod import;
 pub mod keys;
 pub mod limits;
 pub mod looking_ahead;

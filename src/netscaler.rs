@@ -4,7 +4,8 @@
 //! value, and where it stands in the TOML. A [`statement`] is one command, whichever way it came in; a
 //! [`document::Document`] carries it out on a configuration and answers as NetScaler would, with its numbers of errors
 //! ([`error`]). Whatever a table does not name is refused, and what it names and this build does not carry out is refused
-//! by name. A [`line`] of an `ns.conf` is read as statements, and [`export`] writes a configuration as such lines.
+//! by name. A [`line`](mod@line) of an `ns.conf` is read as statements, and [`export`] writes a configuration as such
+//! lines; [`import`](mod@import) does so with a whole file, whose policies speak in [`expression`]s.
 
 pub mod document;
 pub mod error;

@@ -1,8 +1,9 @@
 //! `bascule shell`: NetScaler's command line.
 //!
-//! A line goes: tokens ([`line`]) → a command of the table with its arguments ([`commands`], [`grammar`]) → calls to the
-//! appliance ([`execute`]) → NetScaler's wording ([`show`]) or, with `--json`, what REST answered. After each command
-//! stands `Done` or `ERROR: …`. A line that changes the configuration goes to the appliance as it is ([`configure`]). Keywords may be shortened as long as they are unambiguous, in any case.
+//! A line goes: tokens ([`line`](mod@line)) → a command of the table with its arguments ([`commands`], [`grammar`]) →
+//! calls to the appliance ([`execute`]) → NetScaler's wording ([`show`]) or, with `--json`, what REST answered. After each
+//! command stands `Done` or `ERROR: …`. A line that changes the configuration goes to the appliance as it is
+//! ([`configure`]). Keywords may be shortened as long as they are unambiguous, in any case.
 
 mod commands;
 mod configure;
