@@ -41,7 +41,7 @@ use super::auth::{Access, Caller};
 use super::body;
 use crate::model::time::Wall;
 use crate::netscaler::document::Document;
-use answer::{Answer, Fault};
+use answer::{Answer, Fault, Object};
 use payload::Payload;
 use target::{Named, Space, Target};
 
@@ -137,6 +137,15 @@ async fn note_missing(app: &App, method: &str, resource: &str, fault: &Fault) {
     app.0.nitro.missing.note(now, method, resource, attribute.as_deref());
 }
 
+/// Takes out the values in which tokens stand.
+fn hide(object: &mut Object) {
+    for secret in ["customheaders", "scriptargs"] {
+        if let Some(value) = object.get_mut(secret) {
+            *value = "(hidden)".into();
+        }
+    }
+}
+
 // === impl Call ===
 
 impl Call<'_> {
@@ -191,13 +200,18 @@ impl Call<'_> {
         self.app.study(study).await.map_err(Fault::from)?
     }
 
+    /// What REST hides from the same callers is hidden here.
     async fn read_config(self) -> Result<Answer, Fault> {
         entry::allow(&self.caller, Access::Read)?;
         let Target { resource, name, asked, .. } = self.target;
         let Some(resource) = resource else { return Ok(shape::names("configobjects", &config::names())) };
         let app = self.app.clone();
+        let sees_all = entry::allow(&self.caller, Access::Configure).is_ok();
         let study = move |world: &crate::control::World<'_>| {
-            let found = config::read(&app, world, &resource, name.as_ref(), &asked)?;
+            let mut found = config::read(&app, world, &resource, name.as_ref(), &asked)?;
+            if !sees_all {
+                found.objects.iter_mut().for_each(hide);
+            }
             shape::shape(&resource, found, &asked)
         };
         self.app.study(study).await.map_err(Fault::from)?

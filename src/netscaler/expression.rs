@@ -14,6 +14,8 @@ mod print;
 mod tests;
 mod translate;
 
+use std::cell::Cell;
+
 use serde_json::{Map, Value};
 
 pub use condition::{Condition, Criteria};
@@ -61,14 +63,23 @@ pub struct Nothing;
 /// Named expressions may name others, this deep.
 const DEPTH_MOST: usize = 8;
 
-/// Reads an expression of the advanced syntax.
-pub fn read(text: &str, named: &dyn Named) -> Result<Expression, Refused> {
-    read_within(text, named, DEPTH_MOST)
+/// Named expressions in one, those that they name included: each is put in where it is named.
+const NAMED_MOST: usize = 256;
+
+/// How much more may be put in.
+struct Within<'a> {
+    depth: usize,
+    left: &'a Cell<usize>,
 }
 
-fn read_within(text: &str, named: &dyn Named, depth: usize) -> Result<Expression, Refused> {
+/// Reads an expression of the advanced syntax.
+pub fn read(text: &str, named: &dyn Named) -> Result<Expression, Refused> {
+    read_within(text, named, &Within { depth: DEPTH_MOST, left: &Cell::new(NAMED_MOST) })
+}
+
+fn read_within(text: &str, named: &dyn Named, within: &Within<'_>) -> Result<Expression, Refused> {
     let tree = parse::tree(text)?;
-    translate::tree(&tree, named, depth)
+    translate::tree(&tree, named, within)
 }
 
 // === impl Nothing ===

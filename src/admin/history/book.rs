@@ -169,7 +169,14 @@ impl Book {
     /// `None`: nothing is kept of it.
     pub fn curve(&self, asked: &Asked) -> Option<Curve> {
         let kept = self.objects.get(&asked.object)?;
-        let (from, to) = (seconds(asked.from), seconds(asked.to));
+        // Of what was never kept there is nothing to say, however long it is.
+        let rings = kept.fine.iter().chain(kept.long()).filter(|ring| ring.newest >= 0);
+        let latest = rings.map(|ring| (ring.newest + 1) * ring.length).max()?;
+        let to = seconds(asked.to).min(latest + 2 * KEPT_S);
+        let from = seconds(asked.from).max(latest - 2 * KEPT_S);
+        if from >= to {
+            return Some(Curve { step: asked.step, t: Vec::new(), series: vec![Vec::new(); SERIES.len()] });
+        }
         let fine = kept.fine.as_ref().filter(|ring| asked.step < MINUTE_S && ring.reaches() <= from);
         let fine = fine.or(kept.fine.as_ref().filter(|ring| asked.step < MINUTE_S && to - from <= ring.span()));
         let ring = fine.or(kept.long())?;

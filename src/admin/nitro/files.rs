@@ -146,13 +146,31 @@ fn shown(folder: &Path, name: &str, with_content: bool) -> Option<Object> {
     put(&mut object, "filemodifiedtime", date(Wall(meta.mtime().saturating_mul(1_000_000))));
     if with_content && meta.len() <= SIZE_MAX {
         let content = fs::read(&path).ok()?;
-        let is_secret = content.windows(11).any(|window| window == b"PRIVATE KEY");
-        if !is_secret {
+        if is_public(&content) {
             put(&mut object, "fileencoding", "BASE64");
             put(&mut object, "filecontent", STANDARD.encode(content));
         }
     }
     Some(object)
+}
+
+/// Nothing but certificates, requests for them and parameters, as PEM. A key has many forms: what is not known to be none
+/// does not leave.
+fn is_public(content: &[u8]) -> bool {
+    const LABELS: [&str; 5] =
+        ["CERTIFICATE", "TRUSTED CERTIFICATE", "X509 CRL", "CERTIFICATE REQUEST", "DH PARAMETERS"];
+    let Ok(text) = std::str::from_utf8(content) else { return false };
+    let mut open = None;
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        let label = |begin: &str| line.strip_prefix(begin).and_then(|rest| rest.strip_suffix("-----"));
+        match (open, label("-----BEGIN "), label("-----END ")) {
+            (None, Some(label), _) if LABELS.contains(&label) => open = Some(label),
+            (Some(begun), None, Some(label)) if begun == label => open = None,
+            (Some(_), None, None) if line.bytes().all(|b| b.is_ascii_alphanumeric() || b"+/=".contains(&b)) => {}
+            _ => return false,
+        }
+    }
+    open.is_none()
 }
 
 fn store(path: &Path, content: &[u8]) -> Result<(), Fault> {
@@ -180,6 +198,24 @@ fn failed(error: &std::io::Error) -> Fault {
 mod tests {
     use super::*;
 
+    #[test]
+    fn only_what_is_known_to_be_no_key_leaves() {
+        let certificate = "-----BEGIN CERTIFICATE-----\nMIIB+/==\n-----END CERTIFICATE-----\n";
+        assert!(
+            is_public(certificate.as_bytes()) && is_public((certificate.to_owned() + "\n" + certificate).as_bytes())
+        );
+        let key = "-----BEGIN EC PRIVATE KEY-----\nMIIB\n-----END EC PRIVATE KEY-----\n";
+        for kept in [
+            key.to_owned(),
+            certificate.to_owned() + key,
+            format!("key\n{certificate}"),
+            certificate.replace("END", "BEGIN"),
+        ] {
+            assert!(!is_public(kept.as_bytes()), "{kept}");
+        }
+        assert!(!is_public(&[0x30, 0x82, 0x01, 0xff]) && !is_public(b"-----BEGIN CERTIFICATE-----\nMIIB"));
+    }
+
     fn file(name: &str, location: &str, content: &str) -> Object {
         let mut object = Object::new();
         put(&mut object, "filename", name);
@@ -192,10 +228,11 @@ mod tests {
     fn a_file_goes_in_once_is_read_back_and_goes_unless_it_is_in_use() {
         let state = tempfile::tempdir().unwrap();
         let files = Files::in_state(Some(state.path()));
-        files.add(&file("web.pem", "/nsconfig/ssl", "a certificate")).unwrap();
+        let certificate = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n";
+        files.add(&file("web.pem", "/nsconfig/ssl", certificate)).unwrap();
         assert_eq!(files.add(&file("web.pem", "/nsconfig/ssl/", "another")).unwrap_err().code, 273);
         let listed = files.list(Some("web.pem"), None).unwrap();
-        assert_eq!(listed[0]["filecontent"], STANDARD.encode("a certificate"));
+        assert_eq!(listed[0]["filecontent"], STANDARD.encode(certificate));
         let path = files.path_of("/nsconfig/ssl/web.pem").unwrap();
         assert_eq!(files.path_of("web.pem").as_ref(), Some(&path));
         assert_eq!(files.said_of(path.to_str().unwrap()).as_deref(), Some("web.pem"));

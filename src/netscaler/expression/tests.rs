@@ -32,6 +32,11 @@ impl Named for Defined {
         match name {
             "is-api" => Some("HTTP.REQ.URL.PATH.STARTSWITH(\"/api/\")".into()),
             "itself" => Some("itself".into()),
+            "e0" => Some("HTTP.REQ.URL.STARTSWITH(\"/a\")".into()),
+            "e1" | "e2" | "e3" | "e4" | "e5" | "e6" => {
+                let before = format!("e{}", name[1..].parse::<u8>().ok()? - 1);
+                Some(vec![before; 12].join(" || "))
+            }
             _ => None,
         }
     }
@@ -159,6 +164,7 @@ fn what_no_criterion_says_is_refused_with_the_part_it_is_about() {
         ("REQ.HTTP.URL", "classic"),
         ("nowhere", "no expression of this name"),
         ("itself", "too deep"),
+        ("e6", "too many named"),
         ("HTTP.REQ.HEADER(\"a\")", "a comparison is missing"),
     ] {
         let refused = condition(text).unwrap_err();

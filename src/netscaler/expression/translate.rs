@@ -4,7 +4,7 @@ use regex::escape;
 use serde_json::{Map, Value, json};
 
 use super::parse::{Argument, Link, Tree};
-use super::{Expression, Named, Refused, read_within};
+use super::{Expression, Named, Refused, Within, read_within};
 
 /// What a test looks at: the key of a criterion.
 struct Subject {
@@ -47,17 +47,17 @@ enum How {
     Pattern(String),
 }
 
-pub(super) fn tree(tree: &Tree, named: &dyn Named, depth: usize) -> Result<Expression, Refused> {
-    let all = |trees: &[Tree]| trees.iter().map(|t| self::tree(t, named, depth)).collect::<Result<Vec<_>, _>>();
+pub(super) fn tree(tree: &Tree, named: &dyn Named, within: &Within<'_>) -> Result<Expression, Refused> {
+    let all = |trees: &[Tree]| trees.iter().map(|t| self::tree(t, named, within)).collect::<Result<Vec<_>, _>>();
     match tree {
         Tree::Or(trees) => all(trees).map(Expression::Or),
         Tree::And(trees) => all(trees).map(Expression::And),
-        Tree::Not(inner) => Ok(Expression::Not(Box::new(self::tree(inner, named, depth)?))),
-        Tree::Chain(links) => chain(links, named, depth),
+        Tree::Not(inner) => Ok(Expression::Not(Box::new(self::tree(inner, named, within)?))),
+        Tree::Chain(links) => chain(links, named, within),
     }
 }
 
-fn chain(links: &[Link], named: &dyn Named, depth: usize) -> Result<Expression, Refused> {
+fn chain(links: &[Link], named: &dyn Named, within: &Within<'_>) -> Result<Expression, Refused> {
     if let [only] = links
         && only.arguments.is_none()
     {
@@ -65,8 +65,12 @@ fn chain(links: &[Link], named: &dyn Named, depth: usize) -> Result<Expression, 
             "TRUE" | "NS_TRUE" => Ok(Expression::Always(true)),
             "FALSE" | "NS_FALSE" => Ok(Expression::Always(false)),
             _ => match named.expression(&only.written) {
-                Some(_) if depth == 0 => Err(unsupported(links, "named expressions name each other too deep")),
-                Some(text) => read_within(&text, named, depth - 1),
+                Some(_) if within.depth == 0 => Err(unsupported(links, "named expressions name each other too deep")),
+                Some(_) if within.left.get() == 0 => Err(unsupported(links, "too many named expressions are in it")),
+                Some(text) => {
+                    within.left.set(within.left.get() - 1);
+                    read_within(&text, named, &Within { depth: within.depth - 1, left: within.left })
+                }
                 None => Err(unsupported(links, "no expression of this name is defined")),
             },
         };

@@ -175,6 +175,16 @@ fn every_role_may_do_what_it_may() {
         assert_eq!(answer.json()["errorcode"].as_u64(), Some(code), "{user} {request}: {answer:?}");
         assert_eq!(answer.line.starts_with("403"), code == 2138, "{user} {request}");
     }
+    // Where tokens stand, only those look who may set them.
+    let monitor =
+        json!({"lbmonitor": {"monitorname": "m9", "type": "HTTP", "customheaders": "X-Key: told-to-few\\r\\n"}});
+    assert_eq!(&rig.ask("POST /nitro/v1/config/lbmonitor", &as_user("nsroot"), &monitor.to_string()).line[..3], "201");
+    for (user, sees) in [("guest", false), ("oper", false), ("nsroot", true)] {
+        for path in ["lbmonitor", "lbmonitor/m9"] {
+            let answer = rig.ask(&format!("GET /nitro/v1/config/{path}"), &as_user(user), "");
+            assert_eq!(answer.body.contains("told-to-few"), sees, "{user} {path}: {answer:?}");
+        }
+    }
     // The journal tells who, and that it was NITRO.
     let journal = rig.ask("GET /api/v1/journal?kind=act", &["Authorization: Basic bnNyb290Om5zcm9vdA==".into()], "");
     let entry = journal.json()["items"].as_array().unwrap().last().cloned().unwrap();

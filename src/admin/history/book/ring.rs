@@ -58,7 +58,9 @@ impl Ring {
     pub fn over(&self, at: i64, step: i64) -> Option<Row> {
         let mut gathered = Gathered { at: 0, rows: 0, sum: Row::default(), weighted_p50: 0 };
         let first = at.div_euclid(self.length);
-        for row in (first..first + step / self.length).filter_map(|at| self.get(at)) {
+        let kept =
+            (self.newest - self.rows.len() as i64 + 1).max(first)..(first + step / self.length).min(self.newest + 1);
+        for row in kept.filter_map(|at| self.get(at)) {
             gathered.add(row);
         }
         (gathered.rows > 0).then(|| {

@@ -99,5 +99,11 @@ fn an_answer_has_few_points_however_much_is_asked_for() {
     busy(&mut book, 600);
     let curve = book.curve(&asked(-10 * KEPT_S, 600, 1)).unwrap();
     assert!(curve.t.len() as i64 <= POINTS_MOST + 1, "{}", curve.t.len());
+    // The whole of time costs no more than what is kept of it.
+    let all = Asked { object: "vserver:web".into(), from: Wall(i64::MIN), to: Wall(i64::MAX), step: 60 };
+    if let Some(object) = book.objects.keys().next().cloned() {
+        let curve = book.curve(&Asked { object, ..all }).unwrap();
+        assert!(curve.t.len() as i64 <= POINTS_MOST + 1 && curve.step <= 600, "{} {}", curve.t.len(), curve.step);
+    }
     assert_eq!(book.curve(&Asked { object: "vserver:none".into(), ..asked(0, 10, 10) }), None);
 }
