@@ -13,6 +13,8 @@ mod appliance;
 mod certificates;
 #[path = "api/commands.rs"]
 mod commands;
+#[path = "api/described.rs"]
+mod described;
 #[path = "api/directory.rs"]
 mod directory;
 #[path = "api/encrypted.rs"]

@@ -20,7 +20,7 @@ pub(crate) fn route() -> Route {
 /// The whole document (OpenAPI 3.1).
 pub(crate) fn document() -> Value {
     let mut components = Map::new();
-    components.insert("Problem".into(), problem_schema());
+    components.insert("ProblemDocument".into(), problem_schema());
     let mut paths: Map<String, Value> = Map::new();
     for route in table() {
         let operation = operation(&route, &mut components);
@@ -143,7 +143,12 @@ fn request_body(route: &Route, components: &mut Map<String, Value>) -> Option<Va
             "application/x-pem-file": { "schema": { "type": "string" } },
         } })),
         Reads::Patch(schema) => {
-            let schema = tables::reference(schema, Form::Patch, components);
+            let mut schema = tables::reference(schema, Form::Patch, components);
+            // Under two media types, so by name: generators make a type of each schema that has none.
+            if schema.get("$ref").is_none() {
+                components.insert("AnyPatch".into(), schema);
+                schema = json!({ "$ref": "#/components/schemas/AnyPatch" });
+            }
             let content = json!({ "schema": schema });
             Some(json!({ "required": true, "content": {
                 "application/merge-patch+json": content, "application/json": content,
@@ -176,7 +181,7 @@ fn field_schema(field: &Field) -> Value {
 fn responses(route: &Route, components: &mut Map<String, Value>) -> Value {
     let problem = json!({
         "description": "A problem document.",
-        "content": { "application/problem+json": { "schema": { "$ref": "#/components/schemas/Problem" } } },
+        "content": { "application/problem+json": { "schema": { "$ref": "#/components/schemas/ProblemDocument" } } },
     });
     let content = match route.answer {
         Answer::NotInThisBuild => return json!({ "501": problem }),
