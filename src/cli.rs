@@ -15,6 +15,7 @@ mod manual;
 mod named;
 mod passwd;
 mod shell;
+mod terminal;
 mod token;
 mod top;
 

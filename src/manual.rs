@@ -7,6 +7,7 @@
 //! - [`checks`]: checks of the GTM: several targets, source, history, what is derived, failures that come together
 //! - [`netscaler`]: each of NetScaler's parameters: supported, stored or refused, and why
 //! - [`commands`]: NetScaler's command line for the configuration, and the numbers of errors
+//! - [`shell`]: the command line and the screen on a terminal: pasting, keys, `stat`
 //! - [`nitro`]: NetScaler's interface over HTTP: who may, which calls, what is there
 //! - [`choices`]: where NetScaler's documentation is silent, and what happens here
 //! - [`tls`]: certificates, TLS to clients and to servers, the PROXY protocol
@@ -76,6 +77,7 @@ pub mod records;
 pub mod rest;
 pub mod rules;
 pub mod scenarios;
+pub mod shell;
 pub mod sql;
 pub mod states;
 pub mod tls;

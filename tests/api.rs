@@ -41,6 +41,8 @@ mod refused;
 mod secrets;
 #[path = "api/shell.rs"]
 mod shell;
+#[path = "api/terminal.rs"]
+mod terminal;
 #[path = "api/tokens.rs"]
 mod tokens;
 #[path = "api/users.rs"]

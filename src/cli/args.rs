@@ -35,7 +35,8 @@ pub enum Command {
     Check(CheckArgs),
     /// NetScaler's command line, against a running appliance.
     Shell(ShellArgs),
-    /// What goes on, again and again: problems, vservers and services with state, rates, connections, times, drains.
+    /// What goes on, again and again: problems, vservers and services with state, rates, connections, times, drains; with
+    /// keys to scroll, to drain and to enable.
     Top(TopArgs),
     /// Turn a saved ns.conf into TOML, on stdout; what is not carried over stands line by line on stderr.
     ///
@@ -104,8 +105,7 @@ pub enum Command {
         #[command(subcommand)]
         what: TokenWhat,
     },
-    /// A back end to break.
-    #[command(hide = true)]
+    /// A back end to break, for a try without servers of one's own.
     DemoBackend(DemoArgs),
     /// One statement for ORACLE; asked by the appliance itself, on standard input.
     #[command(hide = true)]

@@ -49,6 +49,7 @@ const PAGES: &[(&str, &str)] = &pages![
     "rest",
     "rules",
     "scenarios",
+    "shell",
     "sql",
     "states",
     "tls",

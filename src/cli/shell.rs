@@ -5,11 +5,13 @@
 //! command stands `Done` or `ERROR: …`. A line that changes the configuration goes to the appliance as it is
 //! ([`configure`]). Keywords may be shortened as long as they are unambiguous, in any case.
 
+mod ahead;
 mod commands;
 mod configure;
 mod editor;
 mod execute;
 mod grammar;
+mod pipe;
 mod show;
 
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
@@ -23,6 +25,7 @@ use super::fail;
 use crate::netscaler::line;
 use commands::Request;
 use execute::{Answer, Refused};
+use pipe::Grep;
 
 /// A line longer than this is no command. Bytes.
 const LINE_MAX: usize = 64 << 10;
@@ -32,6 +35,8 @@ struct Session {
     client: Client,
     runtime: Runtime,
     json: bool,
+    /// A person sits there, and may interrupt a command.
+    interactive: bool,
 }
 
 /// What a line led to.
@@ -39,6 +44,8 @@ struct Session {
 enum Ended {
     Well,
     InError,
+    /// By the person who waited for it.
+    Interrupted,
     /// `quit`
     Session,
 }
@@ -46,14 +53,14 @@ enum Ended {
 pub(super) fn run(args: ShellArgs) -> ExitCode {
     let session = Client::find(&args.target).and_then(|client| Ok((client, runtime()?)));
     let session = match session {
-        Ok((client, runtime)) => Session { client, runtime, json: args.json },
+        Ok((client, runtime)) => Session { client, runtime, json: args.json, interactive: false },
         Err(error) => return fail(&format!("shell: {error}")),
     };
     if !args.commands.is_empty() {
         return session.run_all(args.commands.into_iter().map(Ok), false);
     }
     if std::io::stdin().is_terminal() {
-        return editor::run(&session);
+        return editor::run(&Session { interactive: true, ..session });
     }
     session.run_all(std::io::stdin().lock().lines(), true)
 }
@@ -94,7 +101,7 @@ impl Session {
         for line in text.lines() {
             // A batch within a batch would never have to end.
             let (answer, ended) = match parse(line) {
-                Ok(Some(Request::Batch { .. })) => {
+                Ok(Some((Request::Batch { .. }, _))) => {
                     (self.refused(&Refused::Ours("a batch holds no batch".into())), Ended::InError)
                 }
                 _ => self.answer(line),
@@ -119,24 +126,35 @@ impl Session {
         }
     }
 
-    fn run_line(&self, line: &str) -> Ended {
-        let (out, ended) = self.answer(line);
-        print(&out);
-        ended
-    }
-
     /// The text that a line prints, and how it ended.
     fn answer(&self, line: &str) -> (String, Ended) {
-        let request = match parse(line) {
+        let (request, greps) = match parse(line) {
             Ok(None) => return (String::new(), Ended::Well),
-            Ok(Some(Request::Quit)) => return (String::new(), Ended::Session),
-            Ok(Some(Request::Batch { file, out })) => return self.batch(&file, out.as_deref()),
-            Ok(Some(request)) => request,
+            Ok(Some((Request::Quit, _))) => return (String::new(), Ended::Session),
+            Ok(Some((Request::Batch { file, out }, _))) => return self.batch(&file, out.as_deref()),
+            Ok(Some(parsed)) => parsed,
             Err(error) => return (self.refused(&Refused::Ours(error)), Ended::InError),
         };
-        match self.runtime.block_on(execute::execute(&self.client, request)) {
-            Ok(answer) => (self.told(&answer), Ended::Well),
-            Err(refused) => (self.refused(&refused), Ended::InError),
+        let carried_out = self.runtime.block_on(async {
+            let executed = execute::execute(&self.client, request);
+            if !self.interactive {
+                return Some(executed.await);
+            }
+            tokio::select! {
+                answer = executed => Some(answer),
+                _ = tokio::signal::ctrl_c() => None,
+            }
+        });
+        match carried_out {
+            Some(Ok(mut answer)) => {
+                answer.text = greps.iter().fold(answer.text, |text, grep| grep.filter(&text));
+                (self.told(&answer), Ended::Well)
+            }
+            Some(Err(refused)) => (self.refused(&refused), Ended::InError),
+            None => {
+                let what = "interrupted; what was asked of the appliance may go on".to_owned();
+                (self.refused(&Refused::Ours(what)), Ended::Interrupted)
+            }
         }
     }
 
@@ -181,7 +199,7 @@ impl Batch {
     fn count(&mut self, line: &str, answer: &str, ended: Ended) {
         self.lines += 1;
         self.commands += usize::from(!answer.is_empty());
-        if ended == Ended::InError {
+        if matches!(ended, Ended::InError | Ended::Interrupted) {
             self.failed.push((self.lines, line.trim().to_owned(), answer.trim_end().to_owned()));
         }
     }
@@ -199,8 +217,8 @@ impl Batch {
     }
 }
 
-/// `None` for an empty line or a comment.
-fn parse(line: &str) -> Result<Option<Request>, String> {
+/// What a line asks for, and what the answer goes through; `None` for an empty line or a comment.
+fn parse(line: &str) -> Result<Option<(Request, Vec<Grep>)>, String> {
     if line.len() > LINE_MAX {
         return Err("the line is too long".into());
     }
@@ -209,7 +227,14 @@ fn parse(line: &str) -> Result<Option<Request>, String> {
         return Ok(None);
     }
     if configure::is_configuration(&tokens) {
-        return Ok(Some(Request::Line(line.trim().to_owned())));
+        return Ok(Some((Request::Line(line.trim().to_owned()), Vec::new())));
     }
-    grammar::parse(&tokens).map(Some)
+    let (command, greps) = pipe::split(&tokens)?;
+    grammar::parse(command).map(|request| Some((request, greps)))
+}
+
+/// What a line asks for.
+#[cfg(test)]
+fn request(line: &str) -> Result<Option<Request>, String> {
+    parse(line).map(|parsed| parsed.map(|(request, _)| request))
 }

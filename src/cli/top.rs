@@ -1,99 +1,39 @@
-//! `bascule top`: what goes on, every few seconds, until it is interrupted.
+//! `bascule top`: what goes on, every few seconds. On a terminal with keys: to scroll, to drain and to enable.
 
-use std::fmt::Write as _;
-use std::io::IsTerminal as _;
+mod frame;
+mod keys;
+mod screen;
+mod seen;
+mod state;
+
+use std::io::{IsTerminal as _, Read as _};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use nix::sys::signal::Signal;
+use reqwest::Method;
+use rustyline::history::DefaultHistory;
+use serde_json::{Value, json};
+use tokio::runtime::Runtime;
+use tokio::sync::mpsc;
 
 use super::args::TopArgs;
 use super::client::{Client, Failure, runtime};
+use super::terminal::Held;
 use super::{fail, say};
-use crate::admin::dto::Items;
+use crate::admin::dto::path_segment;
+use frame::frame;
+use screen::{Size, about, screen};
+use seen::{Seen, look};
+use state::{Act, State};
 
-/// Clears the screen and goes to its first line.
-const CLEAR: &str = "\x1b[2J\x1b[H";
-/// Lines of each table: the rest is counted.
-const ROWS: usize = 20;
-
-#[derive(Deserialize)]
-struct Status {
-    name: String,
-    now: String,
-    config: Config,
-    problems: Vec<Problem>,
-}
-
-#[derive(Deserialize)]
-struct Config {
-    unsaved: bool,
-}
-
-#[derive(Deserialize)]
-struct Problem {
-    severity: String,
-    kind: String,
-    object: String,
-    text: String,
-}
-
-#[derive(Deserialize)]
-struct Vserver {
-    name: String,
-    state: String,
-    effective_state: String,
-    health: u8,
-    new_clients: String,
-    active_backup: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Service {
-    name: String,
-    state: String,
-    active: u32,
-    drain: Option<Drain>,
-    forced: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Drain {
-    kind: String,
-    remaining: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Statistics {
-    name: String,
-    requests: Flow,
-    client_connections: u32,
-    server_connections: u32,
-    surge_count: u32,
-    times: Vec<Times>,
-}
-
-#[derive(Deserialize)]
-struct Flow {
-    rate: u64,
-}
-
-#[derive(Deserialize)]
-struct Times {
-    part: String,
-    p50_ms: f64,
-    p99_ms: f64,
-}
-
-/// One look.
-struct Seen {
-    status: Status,
-    vservers: Vec<Vserver>,
-    services: Vec<Service>,
-    of_vservers: Vec<Statistics>,
-    of_services: Vec<Statistics>,
-}
+/// Another screen than the shell's, without a cursor; and back.
+const ENTER: &str = "\x1b[?1049h\x1b[?25l";
+const LEAVE: &str = "\x1b[?25h\x1b[?1049l";
+/// Of a terminal that does not tell.
+const USUAL: Size = Size { columns: 80, lines: 24 };
+/// Reads of keys that may wait.
+const READS_MOST: usize = 64;
 
 pub(super) fn run(args: &TopArgs) -> ExitCode {
     let client = match Client::find(&args.target).and_then(|client| Ok((client, runtime()?))) {
@@ -101,116 +41,132 @@ pub(super) fn run(args: &TopArgs) -> ExitCode {
         Err(error) => return fail(&format!("top: {error}")),
     };
     let (client, runtime) = client;
-    let screen = std::io::stdout().is_terminal() && !args.once;
+    let again = std::io::stdout().is_terminal() && !args.once;
+    if again && !is_dumb() {
+        let signals = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGQUIT];
+        // The first look must succeed; after it a box that restarts is looked at again.
+        match runtime.block_on(look(&client)) {
+            Err(error) => return fail(&format!("top: {error}")),
+            Ok(seen) => {
+                if let Some(held) = Held::take(&signals, ENTER, LEAVE) {
+                    return with_keys(&client, &runtime, args.every, seen, &held);
+                }
+            }
+        }
+    }
     loop {
         match runtime.block_on(look(&client)) {
-            Ok(seen) => say(&format!("{}{}", if screen { CLEAR } else { "" }, frame(&seen).trim_end())),
-            // A box that restarts is looked at again; the first look must succeed.
-            Err(error) if !screen => return fail(&format!("top: {error}")),
-            Err(error) => say(&format!("{CLEAR}{error}")),
+            Ok(seen) => say(frame(&seen).trim_end()),
+            Err(error) if !again => return fail(&format!("top: {error}")),
+            Err(error) => say(&error.to_string()),
         }
-        if !screen {
+        if !again {
             return ExitCode::SUCCESS;
         }
         runtime.block_on(async { tokio::time::sleep(args.every).await });
+        say("");
     }
 }
 
-async fn look(client: &Client) -> Result<Seen, Failure> {
-    async fn list<T: DeserializeOwned>(client: &Client, path: &str) -> Result<Vec<T>, Failure> {
-        client.get::<Items<T>>(&format!("/api/v1/{path}")).await.map(|list| list.items)
-    }
-    Ok(Seen {
-        status: client.get("/api/v1/status").await?,
-        vservers: list(client, "vservers").await?,
-        services: list(client, "services").await?,
-        of_vservers: list(client, "stats/vservers").await?,
-        of_services: list(client, "stats/services").await?,
+/// Whether the terminal has no screen: then one look stands below the other, and there are no keys.
+fn is_dumb() -> bool {
+    std::env::var("TERM").map_or(true, |term| term.is_empty() || term == "dumb")
+}
+
+fn with_keys(client: &Client, runtime: &Runtime, every: Duration, seen: Seen, held: &Held) -> ExitCode {
+    runtime.block_on(async {
+        let mut pressed = reads();
+        let mut due = tokio::time::interval(every);
+        let (mut seen, mut state) = (seen, State::default());
+        // The first look is there already.
+        due.tick().await;
+        loop {
+            held.again();
+            draw(&screen(&seen, &mut state, size()));
+            let bytes = tokio::select! {
+                _ = due.tick() => None,
+                bytes = pressed.recv() => match bytes {
+                    Some(bytes) => Some(bytes),
+                    // Nobody is there any more.
+                    None => return ExitCode::SUCCESS,
+                },
+            };
+            let mut stale = bytes.is_none();
+            for key in keys::keys(&bytes.unwrap_or_default()) {
+                let (about, page) = about(&seen, &state, size());
+                let act = match state.press(key, &about, page) {
+                    Some(Act::Quit) => return ExitCode::SUCCESS,
+                    Some(act) => act,
+                    None => continue,
+                };
+                state.message = carry_out(client, act).await;
+                stale = true;
+            }
+            if stale {
+                match look(client).await {
+                    Ok(now) => seen = now,
+                    Err(error) => state.message = error.to_string(),
+                }
+            }
+        }
     })
 }
 
-/// What is wrong first, then vservers and services: those not at rest before those that are, then the busiest.
-fn frame(seen: &Seen) -> String {
-    let status = &seen.status;
-    let unsaved = if status.config.unsaved { "   unsaved changes" } else { "" };
-    let mut out = format!("{}   {}{unsaved}\n", status.name, status.now);
-    for problem in status.problems.iter().take(ROWS) {
-        let _ = writeln!(out, "{}: {} {}: {}", problem.severity, problem.kind, problem.object, problem.text);
-    }
-    out += &more(status.problems.len(), "problems");
-    let rate = |of: &[Statistics], name: &str| of.iter().find(|s| s.name == name).map_or(0, |s| s.requests.rate);
-
-    let mut vservers: Vec<&Vserver> = seen.vservers.iter().collect();
-    vservers
-        .sort_by_key(|v| (v.effective_state == "UP" && v.state == "UP", u64::MAX - rate(&seen.of_vservers, &v.name)));
-    let header =
-        ["vserver", "state", "health", "clients go to", "req/s", "clients", "servers", "waiting", "p50 ms", "p99 ms"];
-    let rows = vservers.iter().take(ROWS).map(|vserver| {
-        let state = match vserver.state == vserver.effective_state {
-            true => vserver.state.clone(),
-            false => format!("{} ({} effective)", vserver.state, vserver.effective_state),
-        };
-        let to = vserver.active_backup.clone().unwrap_or_else(|| vserver.new_clients.clone());
-        let of = seen.of_vservers.iter().find(|of| of.name == vserver.name);
-        [vec![vserver.name.clone(), state, format!("{}%", vserver.health), to], counted(of, true)].concat()
-    });
-    out += &table(&header, rows.collect());
-    out += &more(vservers.len(), "vservers");
-
-    let mut services: Vec<&Service> = seen.services.iter().collect();
-    services.sort_by_key(|s| (s.state == "UP" && s.forced.is_none(), u64::MAX - rate(&seen.of_services, &s.name)));
-    let header = ["service", "state", "active", "req/s", "clients", "servers", "p50 ms", "p99 ms"];
-    let rows = services.iter().take(ROWS).map(|service| {
-        let mut state = service.state.clone();
-        if let Some(drain) = &service.drain {
-            let left = drain.remaining.as_ref().map_or_else(|| drain.kind.clone(), |left| format!("{left} left"));
-            let _ = write!(state, " ({left})");
+/// What became of it, as the last line tells it.
+async fn carry_out(client: &Client, act: Act) -> String {
+    let (row, word, body) = match act {
+        Act::Quit => return String::new(),
+        Act::Enable(row) => (row, "enable", json!({})),
+        Act::Disable { row, delay, graceful } => {
+            let mut body = json!({});
+            if let Some(delay) = delay {
+                body["delay"] = delay.into();
+            }
+            if graceful {
+                body["graceful"] = true.into();
+            }
+            (row, "disable", body)
         }
-        if service.forced.is_some() {
-            state += " (forced)";
+    };
+    let path = format!("/api/v1/{}/{}/{word}", row.collection(), path_segment(row.name()));
+    let answer: Result<Value, Failure> = client.call(Method::POST, &path, Some(&body)).await;
+    match answer {
+        Ok(answer) => {
+            let warnings = answer["warnings"].as_array().into_iter().flatten().filter_map(Value::as_str);
+            let told: Vec<&str> = warnings.collect();
+            let colon = if told.is_empty() { "" } else { ": " };
+            format!("{word} {}: done{colon}{}", row.name(), told.join("; "))
         }
-        let of = seen.of_services.iter().find(|of| of.name == service.name);
-        [vec![service.name.clone(), state, service.active.to_string()], counted(of, false)].concat()
+        Err(error) => format!("{word} {}: {error}", row.name()),
+    }
+}
+
+/// What is typed, as it comes; ends with the input.
+fn reads() -> mpsc::Receiver<Vec<u8>> {
+    let (send, receive) = mpsc::channel(READS_MOST);
+    std::thread::spawn(move || {
+        let mut buffer = [0; 256];
+        while let Ok(read @ 1..) = std::io::stdin().lock().read(&mut buffer) {
+            if send.blocking_send(buffer[..read].to_vec()).is_err() {
+                break;
+            }
+        }
     });
-    out += &table(&header, rows.collect());
-    out + &more(services.len(), "services")
+    receive
 }
 
-/// Rate, connections on both sides, who waits, and times of the whole.
-fn counted(of: Option<&Statistics>, waiting: bool) -> Vec<String> {
-    let Some(of) = of else { return Vec::new() };
-    let mut cells =
-        vec![of.requests.rate.to_string(), of.client_connections.to_string(), of.server_connections.to_string()];
-    if waiting {
-        cells.push(of.surge_count.to_string());
+fn size() -> Size {
+    let editor = rustyline::Editor::<(), DefaultHistory>::new().ok();
+    match editor.and_then(|mut editor| editor.dimensions()) {
+        Some((columns @ 1.., lines @ 1..)) => Size { columns: columns.into(), lines: lines.into() },
+        _ => USUAL,
     }
-    if let Some(total) = of.times.iter().find(|times| times.part == "total") {
-        cells.extend([format!("{:.1}", total.p50_ms), format!("{:.1}", total.p99_ms)]);
-    }
-    cells
 }
 
-fn more(count: usize, what: &str) -> String {
-    if count > ROWS { format!("and {} more {what}\n", count - ROWS) } else { String::new() }
-}
-
-fn table(header: &[&str], rows: Vec<Vec<String>>) -> String {
-    if rows.is_empty() {
-        return String::new();
-    }
-    let width = |at: usize, title: &str| {
-        let cells = rows.iter().filter_map(|row| row.get(at)).map(|cell| cell.chars().count());
-        cells.max().unwrap_or(0).max(title.len())
-    };
-    let widths: Vec<usize> = header.iter().enumerate().map(|(at, title)| width(at, title)).collect();
-    let mut out = String::from("\n");
-    let mut line = |cells: &mut dyn Iterator<Item = &str>| {
-        let padded: Vec<String> = cells.zip(&widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
-        let _ = writeln!(out, "{}", padded.join("  ").trim_end());
-    };
-    line(&mut header.iter().copied());
-    rows.iter().for_each(|row| line(&mut row.iter().map(String::as_str)));
-    out
+fn draw(text: &str) {
+    use std::io::Write as _;
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
 /// At least half a second, at most an hour.
@@ -225,14 +181,13 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    #[test]
-    fn what_is_not_at_rest_comes_first() {
+    fn seen() -> Seen {
         let statistics = |name: &str, rate: u64| {
             json!({"name": name, "requests": {"rate": rate}, "client_connections": 3, "server_connections": 2,
                    "surge_count": 1, "times": [{"part": "total", "p50_ms": 1.25, "p99_ms": 20.0}]})
         };
         let read = |json| serde_json::from_value(json).unwrap();
-        let seen = Seen {
+        Seen {
             status: serde_json::from_value(json!({
                 "name": "box-b", "now": "2026-11-29T22:50:19Z", "config": {"unsaved": true},
                 "problems": [{"severity": "error", "kind": "vserver", "object": "db", "text": "is DOWN"}],
@@ -250,9 +205,13 @@ mod tests {
             .unwrap(),
             of_vservers: vec![read(statistics("web", 120)), read(statistics("db", 0))],
             of_services: vec![read(statistics("a", 60))],
-        };
+        }
+    }
+
+    #[test]
+    fn what_is_not_at_rest_comes_first() {
         assert_eq!(
-            frame(&seen),
+            frame(&seen()),
             "box-b   2026-11-29T22:50:19Z   unsaved changes\n\
              error: vserver db: is DOWN\n\n\
              vserver  state                health  clients go to  req/s  clients  servers  waiting  p50 ms  p99 ms\n\
@@ -262,6 +221,24 @@ mod tests {
              b        TROFS (28s left)  2\n\
              a        UP                1       60     3        2        1.2     20.0\n"
         );
+    }
+
+    #[test]
+    fn a_screen_has_the_lines_that_fit_the_selection_marked_and_the_keys_below() {
+        let (seen, mut state) = (seen(), State::default());
+        let size = Size { columns: 30, lines: 6 };
+        let shown = screen(&seen, &mut state, size);
+        let lines: Vec<&str> = shown.trim_start_matches("\x1b[H").split("\x1b[K\r\n").collect();
+        assert_eq!(lines.len(), 6, "{shown:?}");
+        assert_eq!(lines[..3], ["box-b   2026-11-29T22:50:19Z  ", "error: vserver db: is DOWN", ""]);
+        assert!(lines[4].starts_with("\x1b[7mdb       DOWN (UP effective)"), "{shown:?}");
+        assert_eq!(lines[5], "q quit  up/down  d drain  g gr\x1b[J");
+        // The last row is scrolled to.
+        let (about, page) = about(&seen, &state, size);
+        state.press(keys::Key::End, &about, page);
+        let shown = screen(&seen, &mut state, size);
+        assert!(shown.contains("\x1b[7ma        UP ") && shown.contains("TROFS (28s left)"), "{shown:?}");
+        assert!(!shown.contains("effective"), "{shown:?}");
     }
 
     #[test]

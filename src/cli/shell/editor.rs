@@ -2,28 +2,35 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
+use nix::sys::signal::Signal;
 use rustyline::completion::Completer;
 use rustyline::error::ReadlineError;
 use rustyline::highlight::Highlighter;
 use rustyline::hint::Hinter;
 use rustyline::history::DefaultHistory;
 use rustyline::validate::Validator;
-use rustyline::{Context, Editor, Helper};
+use rustyline::{Context, Editor, ExternalPrinter as _, Helper};
 
+use super::super::terminal::Held;
+use super::ahead::{Run, Teller};
 use super::commands::{COMMANDS, Command, View};
 use super::grammar::{starts_with, unique};
-use super::{Ended, Session, configure};
+use super::{Ended, Session, configure, print};
 use crate::admin::dto::Items;
 use crate::netscaler::line;
 
 const HISTORY_MAX: usize = 1_000;
 
+/// Pasted text is not marked any more.
+const PASTE_OFF: &str = "\x1b[?2004l";
+
 /// Reads commands until the end of the input. The exit code tells how the last command ended, as a shell's does.
 pub(super) fn run(session: &Session) -> ExitCode {
     let config = rustyline::Config::builder()
         .max_history_size(HISTORY_MAX)
-        .map(|builder| builder.completion_type(rustyline::CompletionType::List).auto_add_history(true).build());
+        .map(|builder| builder.completion_type(rustyline::CompletionType::List).bracketed_paste(true).build());
     let editor = config.and_then(Editor::<Words<'_>, DefaultHistory>::with_config);
     let mut editor = match editor {
         Ok(editor) => editor,
@@ -34,27 +41,69 @@ pub(super) fn run(session: &Session) -> ExitCode {
     if let Some(file) = &history {
         let _ = editor.load_history(file);
     }
-    let mut code = ExitCode::SUCCESS;
-    loop {
-        match editor.readline("> ") {
-            Ok(line) => match session.run_line(&line) {
-                Ended::Well => code = ExitCode::SUCCESS,
-                Ended::InError => code = ExitCode::FAILURE,
-                Ended::Session => break,
-            },
-            Err(ReadlineError::Interrupted) => {}
-            Err(ReadlineError::Eof) => break,
-            Err(error) => {
-                println!("ERROR: the terminal cannot be read: {error}");
-                code = ExitCode::FAILURE;
-                break;
-            }
-        }
-    }
+    // A terminal that cannot be edited on has none.
+    let printer = editor.create_external_printer().ok();
+    // What is typed while a command is at work waits as it is: not echoed, and no key means anything yet.
+    let held = printer.as_ref().and_then(|_| Held::take(&[Signal::SIGTERM, Signal::SIGHUP], "", PASTE_OFF));
+    let teller = match printer {
+        Some(mut printer) => Teller::start(move |text| drop(printer.print(text))),
+        None => Teller::start(|text| print(&text)),
+    };
+    let code = read(session, &mut editor, &teller);
+    drop((teller, held));
     if let Some(file) = &history {
         let _ = editor.save_history(file);
     }
     code
+}
+
+fn read(session: &Session, editor: &mut Editor<Words<'_>, DefaultHistory>, teller: &Teller) -> ExitCode {
+    let mut code = ExitCode::SUCCESS;
+    let mut run = Run::default();
+    loop {
+        let asked = Instant::now();
+        let text = match editor.readline("> ") {
+            Ok(text) => text,
+            Err(ReadlineError::Interrupted) => continue,
+            Err(ReadlineError::Eof) => return code,
+            Err(error) => {
+                println!("ERROR: the terminal cannot be read: {error}");
+                return ExitCode::FAILURE;
+            }
+        };
+        teller.due(String::new());
+        let lines: Vec<&str> = text.lines().collect();
+        // A paste is a run of its own.
+        let is_paste = lines.len() > 1;
+        run.comes(if is_paste { Duration::MAX } else { asked.elapsed() });
+        code = ExitCode::SUCCESS;
+        for (at, line) in lines.iter().enumerate() {
+            let _ = editor.add_history_entry(line.trim());
+            let (answer, ended) = session.answer(line);
+            let said = if is_paste && !line.trim().is_empty() { format!("> {}\n", line.trim()) } else { String::new() };
+            print(&(said + &answer));
+            run.count(line, &answer, ended);
+            match ended {
+                Ended::Well => {}
+                Ended::InError => code = ExitCode::FAILURE,
+                Ended::Session => return code,
+                Ended::Interrupted => {
+                    code = ExitCode::FAILURE;
+                    let left = lines.len() - at - 1;
+                    if left > 0 {
+                        print(&format!("{left} more lines were not carried out\n"));
+                    }
+                    break;
+                }
+            }
+        }
+        if is_paste {
+            print(&run.summary());
+            run = Run::default();
+        } else {
+            teller.due(run.summary());
+        }
+    }
 }
 
 fn history_file() -> Option<PathBuf> {

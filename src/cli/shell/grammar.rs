@@ -166,7 +166,7 @@ impl Arguments {
 #[cfg(test)]
 mod tests {
     use super::super::commands::{Request, View};
-    use super::super::parse;
+    use super::super::request as parse;
 
     fn request(line: &str) -> Result<Request, String> {
         parse(line).map(|r| r.expect("the line is not empty"))

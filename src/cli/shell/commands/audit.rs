@@ -42,7 +42,7 @@ fn show_journal(arguments: &Arguments) -> Result<Request, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::parse;
+    use super::super::super::request as parse;
     use super::*;
 
     #[test]

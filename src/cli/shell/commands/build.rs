@@ -178,7 +178,7 @@ pub(super) fn set_split(arguments: &Arguments) -> Result<Request, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::parse;
+    use super::super::super::request as parse;
     use super::*;
     use serde_json::json;
 

@@ -60,7 +60,7 @@ fn stop(arguments: &Arguments) -> Result<Request, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::parse;
+    use super::super::super::request as parse;
     use super::*;
     use serde_json::json;
 

@@ -38,7 +38,7 @@ pub(super) fn explain_request(arguments: &Arguments) -> Result<Request, String> 
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::parse;
+    use super::super::super::request as parse;
     use super::*;
     use serde_json::json;
 

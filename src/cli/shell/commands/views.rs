@@ -60,7 +60,7 @@ fn past(view: View, arguments: &Arguments) -> Result<Request, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::parse;
+    use super::super::super::request as parse;
     use super::*;
 
     #[test]
