@@ -3,8 +3,9 @@
 
 mod sent;
 
+use std::fs::File;
 use std::io::Read as _;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -49,16 +50,29 @@ fn root_problem(path: &Path, what: String) -> Problem {
 
 /// The root file itself, under the name that the operator gave it. Errors: in words, without the name.
 pub fn root(path: &Path) -> Result<Source, String> {
-    let text = read_text(path).map_err(|why| format!("cannot be read: {why}"))?;
+    // What a shell hands over, by its own name: `bascule check /dev/stdin`, `bascule check <(…)`.
+    let handed = path.starts_with("/dev") || path.starts_with("/proc");
+    let file = if handed { File::open(path).map_err(|e| e.to_string()) } else { open(path) };
+    let text = file.and_then(text_of).map_err(|why| format!("cannot be read: {why}"))?;
     Ok(Source { path: path.display().to_string().into(), text: text.into() })
 }
 
-/// The whole text of a file of at most 64 MiB, in UTF-8. Errors: in words, without the name.
-pub fn read_text(path: &Path) -> Result<String, String> {
-    let file = std::fs::File::open(path).map_err(|e| e.to_string())?;
-    if file.metadata().map_err(|e| e.to_string())?.is_dir() {
-        return Err("it is a folder".into());
+/// Opens a file that is one: a pipe that nobody writes into would be waited for without end, and a device has none.
+fn open(path: &Path) -> Result<File, String> {
+    let file = File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path).map_err(|e| e.to_string())?;
+    match file.metadata().map_err(|e| e.to_string())?.file_type() {
+        kind if kind.is_dir() => Err("it is a folder".into()),
+        kind if kind.is_file() => Ok(file),
+        _ => Err("it is no regular file".into()),
     }
+}
+
+/// The whole text of a regular file of at most 64 MiB, in UTF-8. Errors: in words, without the name.
+pub fn read_text(path: &Path) -> Result<String, String> {
+    text_of(open(path)?)
+}
+
+fn text_of(file: File) -> Result<String, String> {
     let mut bytes = Vec::new();
     file.take(TEXT_BYTES_MOST + 1).read_to_end(&mut bytes).map_err(|e| e.to_string())?;
     if bytes.len() as u64 > TEXT_BYTES_MOST {
@@ -109,7 +123,7 @@ impl Files for DiskFiles {
     }
 
     fn read_database(&self, path: &str) -> Result<Option<Vec<u8>>, String> {
-        let file = std::fs::File::open(self.folder.join(path)).map_err(|e| e.to_string())?;
+        let file = open(&self.folder.join(path))?;
         let mut bytes = Vec::new();
         file.take(DATABASE_BYTES_MOST + 1).read_to_end(&mut bytes).map_err(|e| e.to_string())?;
         if bytes.len() as u64 > DATABASE_BYTES_MOST {
@@ -131,7 +145,7 @@ impl Files for DiskFiles {
     fn has_secret(&self, secret: &Secret) -> Option<bool> {
         Some(match secret {
             Secret::Env(name) => std::env::var_os(&**name).is_some_and(|value| !value.is_empty()),
-            Secret::File(path) => std::fs::File::open(self.folder.join(&**path)).is_ok(),
+            Secret::File(path) => open(&self.folder.join(&**path)).is_ok(),
         })
     }
 }
@@ -169,6 +183,20 @@ mod tests {
         let problems = load(Path::new("/nonexistent.toml"), &[]).unwrap_err();
         assert_eq!(problems.len(), 1);
         assert!(problems[0].to_string().starts_with("/nonexistent.toml: cannot be read: "));
+    }
+
+    #[test]
+    fn a_pipe_that_nobody_writes_into_is_refused_and_not_waited_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let pipe = dir.path().join("pipe");
+        nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRUSR).unwrap();
+        let files = DiskFiles::beside(&dir.path().join("box.toml"));
+        let refused = "it is no regular file";
+        assert_eq!(files.read("pipe"), Err(refused.into()));
+        assert_eq!(files.read_database("pipe"), Err(refused.into()));
+        assert_eq!(files.read("/dev/zero"), Err(refused.into()));
+        assert_eq!(files.has_secret(&Secret::File("pipe".into())), Some(false));
+        assert_eq!(root(&pipe), Err(format!("cannot be read: {refused}")));
     }
 
     #[test]

@@ -14,6 +14,7 @@ use crate::config::edit::parse_json;
 use crate::config::units::parse_duration;
 use crate::control::command::{Expiry, Note};
 use crate::model::balancing::Shares;
+use crate::model::id::turns_text;
 use crate::model::time::Wall;
 
 /// Bytes of a configuration.
@@ -214,7 +215,10 @@ impl Fields {
             None => None,
             Some(value) => Some(expiry(value)?),
         };
-        Ok(Note { reason: reason.map(Into::into), expires })
+        // One line that says what it says, wherever it is printed.
+        let printed = |c: char| if c.is_control() || turns_text(c) { ' ' } else { c };
+        let reason = reason.map(|reason| reason.chars().map(printed).collect::<String>().into());
+        Ok(Note { reason, expires })
     }
 
     /// `wait`: true, or the longest wait.

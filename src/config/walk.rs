@@ -8,6 +8,7 @@ use super::document::{Entry, Node, Path, Place, Table, Value};
 use super::report::{Report, nearest};
 use super::schema::{Kind, Schema, Words};
 use super::values;
+use crate::model::id::turns_text;
 
 /// An object's name: what conditions, paths and the shell can carry.
 const NAME_BYTES_MOST: usize = 127;
@@ -124,7 +125,9 @@ fn value(report: &mut Report, node: &mut Node, kind: &'static Kind, path: Path<'
         (Kind::Table(schema), Value::Table(inner)) => table(report, inner, schema, place, path),
         (Kind::Map(kind), Value::Table(inner)) => {
             for entry in &mut inner.entries {
-                if let Err(why) = name(&entry.key) {
+                // The one domain that is called so.
+                let is_root = entry.key == "." && path.to_string() == "zone";
+                if let Err(why) = name(&entry.key).or_else(|why| if is_root { Ok(()) } else { Err(why) }) {
                     report.error(entry.place, path.key(&entry.key), format!("{}: {why}", path.key(&entry.key)));
                 }
                 value(report, &mut entry.node, kind, path.key(&entry.key));
@@ -200,8 +203,34 @@ pub fn name(text: &str) -> Result<(), String> {
     if text.trim() != text {
         return Err("a name cannot begin or end with a space".into());
     }
-    match text.chars().find(|c| c.is_control() || matches!(c, '{' | '}' | '"')) {
+    if matches!(text, "." | "..") {
+        return Err(format!("a name cannot be `{text}`: paths take it for a folder, so nothing could be done with it"));
+    }
+    match text.chars().find(|c| c.is_control() || turns_text(*c) || matches!(c, '{' | '}' | '"')) {
         Some(c) => Err(format!("a name cannot hold {c:?}")),
         None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::name;
+
+    #[test]
+    fn a_name_can_be_addressed_and_reads_as_what_it_is() {
+        for good in ["web1", "a b", "::1", "192.0.2.1:80", "@ A", "...", ".well-known", "größe", "שלום"] {
+            assert_eq!(name(good), Ok(()), "{good}");
+        }
+        for bad in ["", ".", "..", " a", "a\n", "\u{202e}abc", "a\u{2066}b", "a\u{200f}", "a\"b", "{a}"] {
+            assert!(name(bad).is_err(), "{bad:?}");
+        }
+        assert!(name("..").unwrap_err().contains("folder"));
+    }
+
+    #[test]
+    fn the_root_of_the_domain_name_system_is_called_so() {
+        let text = "[zone.\".\"]\nstatic = \"@ NS ns1\\nns1 A 192.0.2.53\"\n\
+                    soa = { mname = \"ns1.\", rname = \"hostmaster.example.\" }\n";
+        assert_eq!(&*crate::config::tests::loaded(text).model.zones[0].name, ".");
     }
 }

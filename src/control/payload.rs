@@ -5,7 +5,7 @@ mod alert;
 use serde_json::{Map, Value, json};
 
 use super::journal::codec;
-use crate::config::edit::for_journal;
+use crate::config::edit::{for_journal, is_secret};
 use crate::config::render::render;
 use crate::model::Model;
 use crate::model::condition::{Condition, Subject};
@@ -20,8 +20,8 @@ pub use alert::of_alert;
 /// Largest payload. One that would be larger goes without `config`, and then without `groups`.
 const PAYLOAD_MOST: usize = 256 * 1024;
 
-/// Values that may hold what receivers must not see.
-const HIDDEN: [&str; 7] = ["headers", "body", "send", "password", "secret", "user", "dsn"];
+/// Values that receivers must not see, beside what nobody may see who may not change the configuration.
+const HIDDEN: [&str; 4] = ["password", "secret", "user", "dsn"];
 
 /// The running configuration as a tree, made once for each.
 #[derive(Clone, Debug)]
@@ -194,7 +194,7 @@ fn hidden(value: Value) -> Value {
         Value::Object(members) => members
             .into_iter()
             .map(|(name, value)| {
-                let hide = HIDDEN.contains(&&*name) && !is_nothing(&value);
+                let hide = (is_secret(&name) || HIDDEN.contains(&&*name)) && !is_nothing(&value);
                 (name, if hide { "…".into() } else { hidden(value) })
             })
             .collect::<Map<_, _>>()

@@ -6,9 +6,10 @@
 //! without secrets; starts and stops. Each entry has the hash of the one before.
 //!
 //! Of a configuration the journal, and so whoever it is shipped to, gets no hashes of passwords and tokens, no values
-//! of header fields, no bodies of requests, nothing that scripts are given (`environment`, `script_args`), no
-//! credentials and queries within addresses, and no comment in which a setting seems to stand. What stands in their
-//! place loads, so that a replay goes on.
+//! of header fields, no bodies of requests, nothing that probes say and wait for (`send`, `receive`) or that scripts are
+//! given (`environment`, `script_args`), no credentials and queries within addresses and requests, and no comment in
+//! which a setting seems to stand. What stands in their place loads, so that a replay goes on. Of the running
+//! configuration, callers who may not change it see the same without these.
 //!
 //! ## Asking
 //!

@@ -4,7 +4,8 @@
 //! lists keep their order and mean it. Definitions carry no prefix; references to anything but a plain check or
 //! criterion do (`vs:` `svc:` `sc:` `dc:` `tw:` `sw:`). Durations are `500ms`, `30s`, `15m`, `2h`, `400d`; a bare number
 //! is seconds. Names of keys are NetScaler's in snake case for the load balancer; its own spelling of a parameter
-//! (`resp_timeout`, `backup_vserver`) is understood as well.
+//! (`resp_timeout`, `backup_vserver`) is understood as well. Names have at most 127 bytes and hold no control characters, no
+//! marks that turn the direction of text, and no `"`, `{` or `}`; `.` and `..` are none (but for the zone `.`).
 //!
 //! ## Checking
 //!

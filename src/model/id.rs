@@ -8,6 +8,11 @@ use std::sync::Arc;
 /// The name of an object, as the operator wrote it (`web1`, `spare/spare1`, `main/to-backup`).
 pub type Name = Arc<str>;
 
+/// Whether this is a mark that turns the direction of the text after it around, so that a line of names reads as another.
+pub fn turns_text(c: char) -> bool {
+    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' | '\u{61c}')
+}
+
 macro_rules! ids {
     ($($(#[$doc:meta])* $id:ident),+ $(,)?) => {$(
         $(#[$doc])*

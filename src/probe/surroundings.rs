@@ -27,7 +27,12 @@ impl Surroundings {
                 .map_err(|_| Miss::Void(format!("the environment variable {name} is not set, or not a text"))),
             Secret::File(path) => {
                 let unreadable = |error| Miss::Void(format!("the file {path} cannot be read: {error}"));
-                let file = tokio::fs::File::open(self.folder.join(&**path)).await.map_err(unreadable)?;
+                let whole = self.folder.join(&**path);
+                // A pipe that nobody writes into would hold a thread for each sample.
+                if !tokio::fs::metadata(&whole).await.map_err(unreadable)?.is_file() {
+                    return Err(Miss::Void(format!("the file {path} cannot be read: it is no regular file")));
+                }
+                let file = tokio::fs::File::open(whole).await.map_err(unreadable)?;
                 let mut text = String::new();
                 file.take(SECRET_MAX).read_to_string(&mut text).await.map_err(unreadable)?;
                 // An editor's line end is not part of it.

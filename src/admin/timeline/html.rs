@@ -1,7 +1,7 @@
 //! As one page of HTML without anything from elsewhere.
 
 use super::TimelineDto;
-use super::markdown::is_direction;
+use crate::model::id::turns_text;
 
 const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:70rem;padding:0 1rem}\
 table{border-collapse:collapse;width:100%}td,th{border-bottom:1px solid #8884;padding:.35rem .5rem;text-align:left;\
@@ -51,7 +51,7 @@ fn escaped(text: &str) -> String {
             '>' => out += "&gt;",
             '"' => out += "&quot;",
             '\'' => out += "&#39;",
-            c if c.is_control() || is_direction(c) => out.push(' '),
+            c if c.is_control() || turns_text(c) => out.push(' '),
             c => out.push(c),
         }
     }

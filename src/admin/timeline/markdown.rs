@@ -1,6 +1,7 @@
 //! As Markdown (CommonMark, with tables as most renderers know them).
 
 use super::TimelineDto;
+use crate::model::id::turns_text;
 
 pub(in crate::admin) fn markdown(timeline: &TimelineDto) -> String {
     let mut out =
@@ -42,15 +43,10 @@ fn escaped(text: &str) -> String {
                 out.push('\\');
                 out.push(c);
             }
-            c if c.is_control() || is_direction(c) => out.push(' '),
+            c if c.is_control() || turns_text(c) => out.push(' '),
             c => out.push(c),
         }
     }
     // A bare address would become a link.
     out.replace("://", ":\u{200b}//")
-}
-
-/// Marks that turn the direction of text around.
-pub(super) fn is_direction(c: char) -> bool {
-    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' | '\u{61c}')
 }

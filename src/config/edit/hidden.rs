@@ -12,8 +12,23 @@ use toml_edit::{Item, TableLike, Value as Toml};
 
 use crate::config::values::without_userinfo;
 
-/// Keys whose values are hidden, with everything below them.
-const KEYS: [&str; 6] = ["password_hash", "hash", "headers", "custom_headers", "environment", "script_args"];
+/// Keys whose values are hidden, with everything below them; also as aliases.
+const KEYS: [&str; 11] = [
+    "password_hash",
+    "hash",
+    "headers",
+    "custom_headers",
+    "environment",
+    "script_args",
+    "scriptargs",
+    "body",
+    "send",
+    "receive",
+    "recv",
+];
+
+/// Keys of a request that is sent: its query is hidden.
+const REQUESTS: [&str; 2] = ["request", "http_request"];
 
 /// Stands for a hidden value.
 const HIDDEN: &str = "(hidden)";
@@ -38,6 +53,10 @@ static QUERY: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r#"^([A-Za-z][A-Za-z0-9+.-]*://[^\s?(\\^*|"'`]*)\?.*$"#).expect("a constant expression")
 });
 
+/// `GET /health?key=x`: what stands before the query.
+static REQUEST: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"^\s*([A-Za-z]+\s+/[^\s?]*)\?").expect("a constant expression"));
+
 /// Who reads it.
 #[derive(Clone, Copy, PartialEq)]
 enum Reader {
@@ -47,7 +66,17 @@ enum Reader {
 
 /// Whether the value at `path`, keys joined by dots, is hidden.
 pub(in crate::config) fn is_hidden(path: &str) -> bool {
-    path.split('.').any(|key| KEYS.contains(&key))
+    path.split('.').any(is_secret)
+}
+
+/// Whether secrets stand in what a key of this name holds.
+pub fn is_secret(key: &str) -> bool {
+    KEYS.contains(&key)
+}
+
+/// A request without its query, where keys stand; `None`: it has none.
+pub fn request_without_query(text: &str) -> Option<String> {
+    Some(REQUEST.captures(text)?[1].to_owned())
 }
 
 /// `text` without what is hidden; names of header fields stay.
@@ -74,12 +103,17 @@ pub fn for_journal(text: &str) -> String {
 /// The value of a `--set` at `path`, keys joined by dots, as the journal may have it.
 pub fn value_for_journal(path: &str, value: &str) -> String {
     let clean = without_hashes(value);
-    let hidden = path.split('.').find(|key| is_key(key));
+    let hidden = path.split('.').find(|key| is_secret(key));
+
     let parsed = super::parse(&format!("value = {clean}")).ok();
     let parsed = parsed.and_then(|document| document.get("value").and_then(Item::as_value).cloned());
     // What is no value is a text without its quotation marks.
     let is_bare = parsed.is_none();
     let mut value = parsed.unwrap_or_else(|| Toml::from(clean));
+    let request = |text| shown_request(path.rsplit('.').next()?, text, Reader::Journal);
+    if let Some(shown) = value.as_str().and_then(request) {
+        value = Toml::from(shown);
+    }
     hide_value(&mut value, hidden, Reader::Journal);
     if let Some(at) = value.as_str().filter(|_| path.ends_with("dsn")).and_then(|dsn| dsn.rfind('@')) {
         let dsn = value.as_str().unwrap_or_default();
@@ -109,20 +143,25 @@ fn without_hashes(text: &str) -> String {
     USERINFO.replace_all(&text, "$1$2").into_owned()
 }
 
-fn is_key(key: &str) -> bool {
-    KEYS.contains(&key) || key == "body"
+/// What is shown in place of a request with a query.
+fn shown_request(key: &str, text: &str, reader: Reader) -> Option<String> {
+    let before = request_without_query(text).filter(|_| REQUESTS.contains(&key))?;
+    Some(before + if reader == Reader::Person { "?…" } else { QUERY_HIDDEN })
 }
 
 /// `hidden`: the key that hides all of it.
 fn hide(table: &mut dyn TableLike, hidden: Option<&str>, reader: Reader) {
     for (key, item) in table.iter_mut() {
         let key = key.get().to_owned();
-        let hidden = hidden.or_else(|| is_key(&key).then_some(&*key));
+        let hidden = hidden.or_else(|| is_secret(&key).then_some(&*key));
         match item {
             Item::None => {}
             Item::Table(table) => hide(table, hidden, reader),
             Item::ArrayOfTables(tables) => tables.iter_mut().for_each(|table| hide(table, hidden, reader)),
-            Item::Value(value) => hide_value(value, hidden, reader),
+            Item::Value(value) => match value.as_str().and_then(|text| shown_request(&key, text, reader)) {
+                Some(shown) if hidden.is_none() => replace(value, shown),
+                _ => hide_value(value, hidden, reader),
+            },
         }
     }
 }
@@ -148,6 +187,11 @@ fn hide_value(value: &mut Toml, hidden: Option<&str>, reader: Reader) {
         },
     };
     let (value, stands) = stands;
+    replace(value, stands);
+}
+
+/// What stands around it stays.
+fn replace(value: &mut Toml, stands: String) {
     let decor = value.decor().clone();
     *value = stands.into();
     *value.decor_mut() = decor;

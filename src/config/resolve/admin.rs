@@ -39,7 +39,7 @@ pub fn admin(cx: &mut Context<'_>, certificates: &[Certificate]) -> Admin {
     if networks.len() > NETWORKS_MOST {
         object.wrong(cx.report, "allow", format!("at most {NETWORKS_MOST} networks"));
     }
-    Admin {
+    let admin = Admin {
         listen: object.socket("listen").unwrap_or(defaults.listen),
         allow: networks.into_iter().filter_map(|node| values::network(node.text()?).ok()).collect(),
         tls: tls(cx, &object, certificates),
@@ -49,7 +49,19 @@ pub fn admin(cx: &mut Context<'_>, certificates: &[Certificate]) -> Admin {
         users,
         tokens,
         ldap: ldap(cx, &object, certificates),
+    };
+    if admin.has_logins() && !has_superuser(&admin) {
+        let what = format!("{path}: nobody who can log in is a superuser: changes are left to the Unix socket alone");
+        cx.report.warning(object.place_of("user"), path, what);
     }
+    admin
+}
+
+/// Whether somebody may change the configuration over the network.
+fn has_superuser(admin: &Admin) -> bool {
+    let of_directory = admin.ldap.iter().flat_map(|ldap| &ldap.roles).map(|(_, role)| *role);
+    let roles = admin.users.iter().map(|user| user.role).chain(admin.tokens.iter().map(|token| token.role));
+    roles.chain(of_directory).any(|role| role == Role::Superuser)
 }
 
 /// The objects of a table within `[admin]`, by name.
@@ -246,4 +258,26 @@ fn token(cx: &mut Context<'_>, object: &Object<'_>, name: &str) -> Option<ApiTok
         }
     });
     Some(ApiToken { name: name.into(), role: role(object), hash: hash.into(), expires })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::config::tests::loaded;
+
+    #[test]
+    fn a_configuration_that_nobody_could_change_over_the_network_says_so() {
+        let warned = |text: &str| {
+            let warnings = loaded(text).warnings;
+            warnings.iter().any(|warning| warning.what.contains("nobody who can log in is a superuser"))
+        };
+        let hash = "$argon2id$v=19$m=8,t=1,p=1$c2FsdHNhbHQ$Y0hFQ2tzdW1jaGVja3N1bWNoZWNrc3VtY2hlY2tzdW0";
+        let user =
+            |name: &str, role: &str| format!("[admin.user.{name}]\nrole = \"{role}\"\npassword_hash = \"{hash}\"\n");
+        assert!(!warned(""), "without users, callers on this machine are superusers");
+        assert!(warned(&user("root", "read-only")));
+        assert!(warned(&(user("root", "operator") + &user("eve", "read-only"))));
+        assert!(!warned(&(user("root", "superuser") + &user("eve", "read-only"))));
+        let token = format!("[admin.token.ci]\nrole = \"superuser\"\nhash = \"sha256:{}\"\n", "a".repeat(64));
+        assert!(!warned(&(user("root", "operator") + &token)));
+    }
 }

@@ -72,9 +72,12 @@ fn file_name(name: &str, of: &str, text: &str) -> String {
 
 /// Takes files away that neither the running configuration nor FILE nor an older version of it names.
 pub(super) fn clean(state: &Path, file: Option<&Path>, running: &[Arc<str>]) {
+    // They stand beside the file itself, wherever a link to it is.
+    let file = file.map(|file| fs::canonicalize(file).unwrap_or_else(|_| file.to_owned()));
     let versions = file.into_iter().flat_map(|file| {
-        let old = (1..=VERSIONS).map(move |n| PathBuf::from(format!("{}.{n}", file.display())));
-        std::iter::once(file.to_owned()).chain(old)
+        let shown = file.display().to_string();
+        let old = (1..=VERSIONS).map(move |n| PathBuf::from(format!("{shown}.{n}")));
+        std::iter::once(file).chain(old)
     });
     let mut texts: Vec<String> = running.iter().map(ToString::to_string).collect();
     texts.extend(versions.filter_map(|version| fs::read_to_string(version).ok()));
@@ -139,9 +142,11 @@ mod tests {
         let state = tempfile::tempdir().unwrap();
         let uploads = [("certificate", "A".to_owned()), ("key", "B".to_owned())];
         let files = write(state.path(), "a", &uploads).unwrap();
-        let config = state.path().join("box.toml");
+        let (config, folder) = (state.path().join("box.toml"), state.path().join("repository"));
+        fs::create_dir(&folder).unwrap();
+        std::os::unix::fs::symlink(folder.join("real.toml"), &config).unwrap();
         fs::write(&config, "").unwrap();
-        fs::write(state.path().join("box.toml.3"), format!("key = {:?}", files[1].path)).unwrap();
+        fs::write(folder.join("real.toml.3"), format!("key = {:?}", files[1].path)).unwrap();
         let clean = |running: &str| clean(state.path(), Some(&config), &[running.into()]);
         clean("");
         assert!(files[0].path.exists(), "it is new and may be about to be named");

@@ -27,6 +27,21 @@ fn hashes_and_header_values_are_hidden_wherever_they_stand() {
     assert_eq!(table["monitor"]["m"]["custom_headers"].as_str(), Some(HIDDEN));
 }
 
+#[test]
+fn what_a_probe_says_and_waits_for_is_hidden_and_so_is_the_query_of_its_request() {
+    let text = "[monitor.m]\ntype = \"HTTP-ECV\"\nsend = \"GET / HTTP/1.0\\r\\nAuthorization: Basic SECRET\"\n\
+                receive = 'SECRET'\n[monitor.n]\ntype = \"HTTP\"\nrequest = \"HEAD /x?token=SECRET\" # why\n\
+                [monitor.o]\ntype = \"USER\"\nscriptargs = \"SECRET\"\nrecv = \"SECRET\"\n\
+                [limit.l]\nrequest = \"HTTP.REQ.URL.EQ('/a?b')\"\n";
+    for shown in [redact(text).unwrap(), for_journal(text)] {
+        assert!(!shown.contains("SECRET") && shown.contains("HEAD /x?"), "{shown}");
+        assert!(shown.contains("# why") && shown.contains("EQ('/a?b')"), "{shown}");
+    }
+    assert_eq!(value_for_journal("monitor.n.request", "HEAD /x?token=SECRET"), "HEAD /x?hidden");
+    assert_eq!(value_for_journal("monitor.n.request", "\"HEAD /x?token=SECRET\""), "\"HEAD /x?hidden\"");
+    assert!(is_redacted(&for_journal(text)));
+}
+
 /// One of every place where a secret can stand, with `SECRET` in it.
 const SECRETS: &str = r#"# headers = { Authorization = "SECRET" }
 [appliance]
@@ -39,6 +54,13 @@ type = "HTTP"
 uri = "https://pager.test/b?key=SECRET"   # the old one: ?key=SECRET
 headers = { Authorization = "Bearer SECRET" }
 body = "token SECRET"
+[monitor.m]
+type = "TCP-ECV"
+send = "AUTH SECRET"
+receive = "SECRET"
+[monitor.n]
+type = "HTTP"
+request = "GET /health?key=SECRET"
 [trigger.esc2]
 type = "HTTP"
 uri = 'https://pager.test/b'
