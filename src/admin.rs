@@ -3,8 +3,7 @@
 //!
 //! One table, [`route::table`], says for each method and path who may call it, what it reads and what it answers; the
 //! router, the checks of query and body, and `/api/v1/openapi.json` are all made of it, so that nothing is reachable
-//! that is not documented, and nothing is documented that is not there. What the contract names and this build lacks
-//! stands in the same table and answers 501.
+//! that is not documented, and nothing is documented that is not there.
 //!
 //! A request goes: connection ([`server`]) → who calls, and may they ([`auth`]) → parameters and body, all keys known
 //! ([`body`]) → one look at the world or one command through [`Handle`](crate::control::Handle) → a structure of
@@ -29,6 +28,7 @@ mod openapi;
 mod problem;
 mod rest;
 mod route;
+mod searches;
 mod server;
 mod timeline;
 mod tls;
@@ -37,7 +37,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 
 pub(crate) use crate::config::nearest;
 use crate::control::{Command, Done, Handle, Refusal, World};
@@ -65,8 +65,9 @@ struct Shared {
     answers: idempotency::Answers,
     nitro: nitro::Nitro,
     history: Arc<history::History>,
-    /// Streams of `/events` that may be open at once.
-    streams: Arc<Semaphore>,
+    /// Streams of `/events`.
+    streams: Arc<events::Streams>,
+    searches: searches::Searches,
     /// True once the process ends: streams close.
     stopping: watch::Receiver<bool>,
 }
@@ -86,7 +87,8 @@ impl App {
             answers: idempotency::Answers::default(),
             nitro: nitro::Nitro::default(),
             history,
-            streams: Arc::new(Semaphore::new(events::STREAMS_MAX)),
+            streams: Arc::default(),
+            searches: searches::Searches::default(),
             stopping,
         }))
     }

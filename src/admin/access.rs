@@ -1,13 +1,12 @@
 //! Who calls, for every front end over HTTP: REST and NITRO ask here, so that a login means the same through both.
 
-use std::net::IpAddr;
 use std::path::Path;
 use std::sync::Arc;
 
 use axum::http::{StatusCode, header};
 
 use super::App;
-use super::auth::{Caller, Head, Opened, Peer, shown_name};
+use super::auth::{Caller, Hash, Head, Opened, Peer, shown_name};
 use super::dto::ManagementDto;
 use super::problem::Problem;
 use crate::model::access::{Admin, PasswordHash, User};
@@ -49,12 +48,11 @@ impl App {
         answer
     }
 
-    /// Who calls with this token of a session, and now counts as having used it. `None`: no such session, or it has
-    /// ended. Whoever takes the token from a cookie must see to it that no other site can have sent the request.
-    #[allow(dead_code, reason = "for front ends that take the token from elsewhere than REST's cookie")]
-    pub(crate) async fn session(&self, token: &str, from: IpAddr) -> Result<Option<Caller>, Problem> {
+    /// Who holds the session of this name, and now counts as having used it. `None`: no such session, or it has ended.
+    /// Whoever finds the name by a cookie must see to it that no other site can have sent the request.
+    pub(crate) async fn session(&self, id: &Hash, peer: Peer) -> Result<Option<Caller>, Problem> {
         let snapshot = self.admin().await?;
-        self.0.keeper.session(token, &snapshot.model, from.to_canonical()).await
+        self.0.keeper.session_of(id, &snapshot.model, peer).await
     }
 
     /// Whether a caller whose answer never ends would be let in still.
@@ -67,11 +65,18 @@ impl App {
 
     /// Ends the session that a caller came with; `false`: none.
     pub(crate) fn log_out(&self, caller: &Caller) -> bool {
-        let ended = caller.session.is_some_and(|id| self.0.keeper.sessions.close(&id));
+        let ended = caller.session().is_some_and(|id| self.0.keeper.sessions.close(id));
         if ended {
             self.0.keeper.audit.session(self.handle(), caller, "logout");
         }
         ended
+    }
+
+    /// Forgets the wrong passwords of a name; from how many networks it was locked.
+    pub(crate) fn lift_lock(&self, caller: &Caller, name: &str) -> usize {
+        let networks = self.0.keeper.lift(name);
+        self.0.keeper.audit.lifted(self.handle(), caller, name, networks);
+        networks
     }
 
     /// Journals a refusal of credentials; one for another reason is nobody's guess.

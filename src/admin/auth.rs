@@ -7,8 +7,10 @@
 //! against argon2 hashes ([`verifier`]) or by a [`directory`], or the cookie of a session; and API tokens at any time.
 
 mod audit;
+mod caller;
 mod credentials;
 mod directory;
+mod guesses;
 mod keeper;
 mod local;
 mod lockout;
@@ -26,13 +28,13 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 
 use super::problem::Problem;
 use crate::model::access::Role;
-use crate::model::id::Name;
 use crate::model::time::Wall;
 
+pub(crate) use caller::{Caller, Proof};
 pub(crate) use credentials::{session_cookie, set_cookie, shown_name};
 pub(crate) use keeper::Keeper;
 pub(crate) use local::refuse_cross_site;
-pub(crate) use sessions::Opened;
+pub(crate) use sessions::{Hash, Opened};
 
 /// The other end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,21 +46,6 @@ pub(crate) enum Peer {
     },
     /// `own`: root, or the user that this process runs as.
     Unix { uid: u32, gid: u32, own: bool },
-}
-
-/// Who was let in.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Caller {
-    /// As the journal shows it.
-    pub actor: Name,
-    pub role: Role,
-    /// How they came in: `socket`, `tcp 192.0.2.1`, `session 4 from 192.0.2.1`, `token ci from 192.0.2.1`. Empty where
-    /// nothing but the actor is known.
-    pub door: Name,
-    /// The session they came with.
-    pub session: Option<sessions::Hash>,
-    /// When what they came with ends: of a session if nothing more is asked with it, of a token its expiry.
-    pub expires: Option<Wall>,
 }
 
 /// Who may call a route.

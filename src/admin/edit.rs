@@ -22,6 +22,8 @@ use crate::model::id::Name;
 
 /// Editors that may wait for their turn; one more is told to try again.
 const WAITING_MAX: usize = 64;
+/// How long an edit waits for its turn: one before it may be reading a file of a disk that does not answer.
+const TURN_TIMEOUT: Duration = Duration::from_secs(30);
 /// How often an edit begins anew because the configuration was replaced under it.
 const ROUNDS: usize = 5;
 
@@ -119,7 +121,12 @@ impl App {
         let turns = &self.0.turns;
         let full = || Problem::busy(format!("{WAITING_MAX} changes of the configuration are waiting; try again"));
         let _place = turns.waiting.try_acquire().map_err(|_| Unedited::Busy(full()))?;
-        let _turn = turns.turn.lock().await;
+        let waited = tokio::time::timeout(TURN_TIMEOUT, turns.turn.lock()).await;
+        let _turn = waited.map_err(|_| {
+            let detail = "another change of the configuration is still under way: a file that it names may be on a disk \
+                          that does not answer; nothing was changed, try again";
+            Unedited::Busy(Problem::busy(detail))
+        })?;
         let f = Arc::new(f);
         let mut round = 1;
         loop {

@@ -8,10 +8,12 @@
 //! reads); `data` is `{now, at, name, object, what}` with the whole changed object. The first event is `hello`;
 //! `heartbeat` comes every two seconds, so that a page can tell a quiet appliance from a dead connection. `config` tells that
 //! another configuration runs, or that it was saved; `rates` comes each second with what was counted of the objects that
-//! `?rates=` names. None of these three has an id: they say what is, not what happened.
+//! `?rates=` names. None of these three has an id: they say what is, not what happened. `ended` is the last one of a stream
+//! whose caller has opened more than they may have at once.
 
 mod hub;
 mod rates;
+mod streams;
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -34,11 +36,12 @@ use crate::control::World;
 use hub::Next;
 
 pub(crate) use hub::Hub;
+pub(crate) use streams::Streams;
 
-/// Streams open at once.
-pub(crate) const STREAMS_MAX: usize = 64;
 const HEARTBEAT: Duration = Duration::from_secs(2);
 const RATES: Duration = Duration::from_secs(1);
+/// A stream that was ended for another is not to come back and end that one at once.
+const ENDED_RETRY: Duration = Duration::from_secs(30);
 /// A client that takes nothing for this long is let go.
 const STALLED: Duration = Duration::from_secs(30);
 
@@ -81,14 +84,18 @@ async fn stream(
     params: Params,
 ) -> Result<Sse<ReceiverStream<Result<SseEvent, Infallible>>>, Problem> {
     let asked = Feed { topics: topics(&params)?, rates: rates::wanted(&params)? };
-    let permit = Arc::clone(&app.0.streams)
-        .try_acquire_owned()
-        .map_err(|_| Problem::busy(format!("{STREAMS_MAX} streams are open already")))?;
+    let open = Arc::clone(&app.0.streams).open(&caller.actor, caller.role);
+    let open = open.ok_or_else(|| Problem::busy("as many streams are open as may be; close some, or try again"))?;
     let last = headers.get("last-event-id").and_then(|v| v.to_str().ok()).map(str::to_owned);
     let (sender, receiver) = mpsc::channel(32);
     tokio::spawn(async move {
-        let _permit = permit;
-        feed(app, caller, asked, last, sender).await;
+        let mut open = open;
+        tokio::select! {
+            () = feed(app, caller, asked, last, sender.clone()) => {}
+            _ = &mut open.ended => {
+                send(&sender, ended()).await;
+            }
+        }
     });
     Ok(Sse::new(ReceiverStream::new(receiver)))
 }
@@ -209,6 +216,11 @@ fn hello(world: &World<'_>) -> String {
 fn beat(world: &World<'_>) -> (String, Value) {
     let config = serde_json::to_value(ConfigDto::of(world)).unwrap_or_default();
     (world.now.wall.to_string(), config)
+}
+
+fn ended() -> SseEvent {
+    let why = r#"{"why":"its caller has opened more streams than they may have at once"}"#;
+    SseEvent::default().event("ended").retry(ENDED_RETRY).data(why)
 }
 
 fn reset() -> SseEvent {

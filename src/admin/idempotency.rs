@@ -1,8 +1,9 @@
 //! `Idempotency-Key`: a POST that is sent again is done once.
 //!
 //! Whoever does not know whether a POST came through sends it again with the same key and gets the answer of the first
-//! one. Only what was done is kept, for a day and within bounds; what was refused changed nothing and may be tried anew.
-//! Keys belong to who sent them, and do not outlive the process.
+//! one. Only what was done is kept, for a day and within bounds; what was refused changed nothing and may be tried anew, and
+//! what only reads is simply done again. Keys belong to who sent them and take the place of nobody else's; they do not
+//! outlive the process.
 
 use std::collections::{HashMap, VecDeque};
 use std::time::{Duration, Instant};
@@ -16,7 +17,7 @@ use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
 
 use super::App;
-use super::auth::Caller;
+use super::auth::{Access, Caller};
 use super::body::{self, CONFIG_MAX};
 use super::problem::Problem;
 use crate::model::id::Name;
@@ -24,11 +25,13 @@ use crate::model::id::Name;
 pub(super) const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 
-/// How long an answer is kept, and how many of them.
+/// How long an answer is kept, and how many of them in all and of one caller.
 const KEPT: Duration = Duration::from_secs(24 * 3_600);
 const MOST: usize = 1_000;
-/// Of the bodies of all answers that are kept.
+const MOST_OF_ONE: usize = 200;
+/// Of the bodies of all answers that are kept, and of those of one caller.
 const BYTES_MOST: usize = 16 << 20;
+const BYTES_MOST_OF_ONE: usize = 4 << 20;
 const KEY_BYTES_MOST: usize = 255;
 
 /// Fields of an answer that are part of it.
@@ -46,6 +49,12 @@ struct Kept {
     entries: HashMap<Owned, Entry>,
     /// The oldest first.
     order: VecDeque<Owned>,
+}
+
+/// What somebody has here.
+#[derive(Clone, Copy, Debug, Default)]
+struct Share {
+    entries: usize,
     bytes: usize,
 }
 
@@ -74,6 +83,13 @@ enum Begin {
     UnderWay,
     /// The key was used for something else.
     Another,
+    /// As many are under way as may be.
+    Full,
+}
+
+/// Whether answers of a POST are kept: what only reads is done again.
+pub(super) fn keeps(access: Access) -> bool {
+    matches!(access, Access::Operate | Access::Configure)
 }
 
 /// Carries a request out, unless it was carried out before.
@@ -95,6 +111,7 @@ pub(super) async fn once(app: &App, caller: &Caller, request: Request, next: Nex
             let problem = Problem::new(StatusCode::CONFLICT, "under_way", "the first request of this key is under way");
             return Err(problem.header(header::RETRY_AFTER, HeaderValue::from_static("1")));
         }
+        Begin::Full => return Err(Problem::busy("as many requests with a key are under way as may be; try again")),
         Begin::Another => {
             let detail = "this Idempotency-Key came with another request before; a new request needs a new key";
             return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "key_used", detail));
@@ -160,6 +177,9 @@ impl Answers {
                 None => Begin::UnderWay,
             };
         }
+        if !kept.make_room(&owned.0) {
+            return Begin::Full;
+        }
         kept.order.push_back(owned.clone());
         kept.entries.insert(owned, Entry { request, since: now, answer: None });
         Begin::Go
@@ -167,13 +187,13 @@ impl Answers {
 
     fn finish(&self, owned: &Owned, answer: Answer) {
         let mut kept = self.0.lock();
-        let length = answer.body.len();
         if let Some(entry) = kept.entries.get_mut(owned) {
             entry.answer = Some(answer);
-            kept.bytes += length;
         }
-        while kept.bytes > BYTES_MOST || kept.entries.len() > MOST {
-            if !kept.drop_first() {
+        while kept.share(Some(&owned.0)).bytes > BYTES_MOST_OF_ONE && kept.drop_first(&owned.0) {}
+        while kept.share(None).bytes > BYTES_MOST {
+            let Some(most) = kept.who_has_most(|share| share.bytes) else { break };
+            if !kept.drop_first(&most) {
                 break;
             }
         }
@@ -190,22 +210,53 @@ impl Answers {
 
 impl Kept {
     fn drop_old(&mut self, now: Instant) {
-        let is_old = |kept: &Kept| {
-            let first = kept.order.front().and_then(|owned| kept.entries.get(owned));
-            first.is_some_and(|entry| now.saturating_duration_since(entry.since) >= KEPT)
-        };
-        while is_old(self) || self.entries.len() >= MOST {
-            if !self.drop_first() {
-                break;
-            }
-        }
+        let Kept { entries, order } = self;
+        entries.retain(|_, entry| entry.answer.is_none() || now.saturating_duration_since(entry.since) < KEPT);
+        order.retain(|owned| entries.contains_key(owned));
     }
 
-    fn drop_first(&mut self) -> bool {
-        let Some(owned) = self.order.pop_front() else { return false };
-        let answer = self.entries.remove(&owned).and_then(|entry| entry.answer);
-        self.bytes -= answer.map_or(0, |answer| answer.body.len());
+    /// Whether `owner` may have one more; what they have, and then who has most, makes room. What is under way stays: its
+    /// key would do the same once more meanwhile.
+    fn make_room(&mut self, owner: &Name) -> bool {
+        if self.share(Some(owner)).entries >= MOST_OF_ONE && !self.drop_first(owner) {
+            return false;
+        }
+        self.entries.len() < MOST || self.who_has_most(|share| share.entries).is_some_and(|most| self.drop_first(&most))
+    }
+
+    /// What `owner` has; `None`: everybody.
+    fn share(&self, owner: Option<&Name>) -> Share {
+        let entries = self.entries.iter().filter(|((of, _), _)| owner.is_none_or(|owner| of == owner));
+        entries.fold(Share::default(), |share, (_, entry)| share.with(entry))
+    }
+
+    /// Of answers that may go.
+    fn who_has_most(&self, what: impl Fn(&Share) -> usize) -> Option<Name> {
+        let mut shares: HashMap<&Name, Share> = HashMap::new();
+        for ((owner, _), entry) in self.entries.iter().filter(|(_, entry)| entry.answer.is_some()) {
+            let share = shares.entry(owner).or_default();
+            *share = share.with(entry);
+        }
+        shares.into_iter().max_by_key(|(_, share)| what(share)).map(|(owner, _)| Name::clone(owner))
+    }
+
+    /// Drops the oldest answer of `owner`; false: they have none.
+    fn drop_first(&mut self, owner: &Name) -> bool {
+        let is_answer = |owned: &Owned| self.entries.get(owned).is_some_and(|entry| entry.answer.is_some());
+        let Some(at) = self.order.iter().position(|owned| owned.0 == *owner && is_answer(owned)) else { return false };
+        if let Some(owned) = self.order.remove(at) {
+            self.entries.remove(&owned);
+        }
         true
+    }
+}
+
+// === impl Share ===
+
+impl Share {
+    fn with(self, entry: &Entry) -> Share {
+        let bytes = entry.answer.as_ref().map_or(0, |answer| answer.body.len());
+        Share { entries: self.entries + 1, bytes: self.bytes + bytes }
     }
 }
 
@@ -256,12 +307,36 @@ mod tests {
     fn neither_many_keys_nor_long_answers_fill_the_memory() {
         let (answers, now) = (Answers::default(), Instant::now());
         for n in 0..MOST * 2 {
-            answers.begin(key(&n.to_string()), [0; 32], now);
-            answers.finish(&key(&n.to_string()), answer(64 << 10));
+            let owned = (format!("admin:{}", n % 20).into(), n.to_string());
+            answers.begin(owned.clone(), [0; 32], now);
+            answers.finish(&owned, answer(64 << 10));
         }
         let kept = answers.0.lock();
         assert!(kept.entries.len() <= MOST && kept.entries.len() == kept.order.len());
-        assert!(kept.bytes <= BYTES_MOST, "{}", kept.bytes);
-        assert!(kept.entries.contains_key(&key(&(MOST * 2 - 1).to_string())), "the newest stays");
+        assert!(kept.share(None).bytes <= BYTES_MOST, "{:?}", kept.share(None));
+        let newest = ("admin:19".into(), (MOST * 2 - 1).to_string());
+        assert!(kept.entries.contains_key(&newest), "the newest stays");
+    }
+
+    #[test]
+    fn who_sends_many_keys_loses_their_own_and_nobody_elses() {
+        let (answers, now) = (Answers::default(), Instant::now());
+        let other: Owned = ("admin:b".into(), "k".into());
+        answers.begin(other.clone(), [1; 32], now);
+        answers.finish(&other, answer(3));
+        for n in 0..MOST * 2 {
+            answers.begin(key(&n.to_string()), [0; 32], now);
+            answers.finish(&key(&n.to_string()), answer(1 << 20));
+        }
+        assert_eq!(answers.begin(other, [1; 32], now), Begin::Again(answer(3)));
+        assert!(answers.0.lock().share(Some(&"admin:a".into())).bytes <= BYTES_MOST_OF_ONE);
+    }
+
+    #[test]
+    fn what_is_under_way_is_never_forgotten_for_another() {
+        let (answers, now) = (Answers::default(), Instant::now());
+        let begun = (0..MOST).filter(|n| answers.begin(key(&n.to_string()), [0; 32], now) == Begin::Go).count();
+        assert_eq!((begun, answers.begin(key("one more"), [0; 32], now)), (MOST_OF_ONE, Begin::Full));
+        assert_eq!(answers.begin(key("0"), [0; 32], now + KEPT), Begin::UnderWay);
     }
 }

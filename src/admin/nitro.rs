@@ -39,6 +39,7 @@ use parking_lot::Mutex;
 use super::App;
 use super::auth::{Access, Caller};
 use super::body;
+use crate::config::edit::request_without_query;
 use crate::model::time::Wall;
 use crate::netscaler::document::Document;
 use answer::{Answer, Fault, Object};
@@ -139,10 +140,15 @@ async fn note_missing(app: &App, method: &str, resource: &str, fault: &Fault) {
 
 /// Takes out the values in which tokens stand.
 fn hide(object: &mut Object) {
-    for secret in ["customheaders", "scriptargs"] {
+    for secret in ["customheaders", "scriptargs", "send", "recv"] {
         if let Some(value) = object.get_mut(secret) {
             *value = "(hidden)".into();
         }
+    }
+    if let Some(request) = object.get_mut("httprequest")
+        && let Some(before) = request.as_str().and_then(request_without_query)
+    {
+        *request = format!("{before}?…").into();
     }
 }
 

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use super::auth::Access;
 use super::body::{Field, FieldKind};
 use super::dto::{PreviewDto, Schema};
+use super::idempotency;
 use super::rest;
 use super::route::{Answer, Reads, Route, table};
 use tables::Form;
@@ -79,12 +80,11 @@ fn operation_id(route: &Route) -> String {
 }
 
 fn access_sentence(route: &Route) -> &'static str {
-    match (route.answer, route.access) {
-        (Answer::NotInThisBuild, _) => "Not available in this build: always 501.",
-        (_, Access::Public) => "Needs no credentials.",
-        (_, Access::Read) => "For every role.",
-        (_, Access::Operate) => "For operators and superusers.",
-        (_, Access::Configure) => "For superusers.",
+    match route.access {
+        Access::Public => "Needs no credentials.",
+        Access::Read => "For every role.",
+        Access::Operate => "For operators and superusers.",
+        Access::Configure => "For superusers.",
     }
 }
 
@@ -101,10 +101,9 @@ fn parameters(route: &Route) -> Vec<Value> {
 
 fn in_header(route: &Route) -> Vec<Value> {
     let header = |name: &str, about: &str| json!({ "name": name, "in": "header", "description": about, "schema": { "type": "string", "minLength": 1 } });
-    let is_there = !matches!(route.answer, Answer::NotInThisBuild);
     let is_post = route.method == Method::POST;
     let mut headers = Vec::new();
-    if is_post && is_there {
+    if is_post && idempotency::keeps(route.access) {
         let about = "Sent again with the same key, it is done once; at most 255 bytes.";
         headers.push(header("Idempotency-Key", about));
     }
@@ -184,7 +183,7 @@ fn responses(route: &Route, components: &mut Map<String, Value>) -> Value {
         "content": { "application/problem+json": { "schema": { "$ref": "#/components/schemas/ProblemDocument" } } },
     });
     let content = match route.answer {
-        Answer::NotInThisBuild => return json!({ "501": problem }),
+        Answer::Unsaid => json!({}),
         Answer::Json(schema) => json!({ "application/json": { "schema": schema(components) } }),
         Answer::Changed(schema) => {
             let done = json!({ "allOf": [schema(components), changed_schema()] });

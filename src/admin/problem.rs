@@ -106,7 +106,6 @@ impl From<Refusal> for Problem {
             Refusal::Unconfirmed(_) => Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "confirm_needed", detail),
             Refusal::BadConfig(problems) => bad_config(&problems),
             Refusal::Disk(_) => Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "disk", detail),
-            Refusal::NotInThisBuild(what) => Problem::not_in_this_build(&what),
             Refusal::Stopping => {
                 let problem = Problem::new(StatusCode::SERVICE_UNAVAILABLE, "stopping", detail);
                 problem.header(header::RETRY_AFTER, HeaderValue::from_static("5"))
@@ -154,7 +153,6 @@ mod tests {
             (Refusal::Unconfirmed("u".into()), 422, "confirm_needed"),
             (Refusal::BadConfig(Vec::new()), 422, "bad_config"),
             (Refusal::Disk("d".into()), 500, "disk"),
-            (Refusal::NotInThisBuild("n".into()), 501, "not_in_this_build"),
             (Refusal::Stopping, 503, "stopping"),
         ];
         for (refusal, status, code) in cases {

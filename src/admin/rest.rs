@@ -13,6 +13,7 @@ mod drills;
 mod explain;
 mod explained;
 mod history;
+mod locks;
 pub(super) mod objects;
 mod outbox;
 pub(super) mod pages;
@@ -39,6 +40,7 @@ pub(crate) fn routes() -> Vec<Route> {
     routes.extend(stats::routes());
     routes.extend(explain::routes());
     routes.extend(history::routes());
+    routes.extend(locks::routes());
     routes.extend(whoami::routes());
     routes.extend(zones::routes());
     routes

@@ -4,8 +4,8 @@ use axum::Router;
 use axum::extract::{FromRequestParts, Path, Request, State};
 use axum::handler::Handler;
 use axum::http::request::Parts;
-use axum::http::{Method, StatusCode, Uri};
-use axum::middleware::{Next, from_fn_with_state};
+use axum::http::{HeaderValue, Method, StatusCode, Uri, header};
+use axum::middleware::{Next, from_fn_with_state, map_response};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter, on};
 use serde_json::{Map, Value};
@@ -28,6 +28,8 @@ pub(crate) struct Route {
     pub query: &'static [Field],
     pub body: Reads,
     pub answer: Answer,
+    /// It searches the journal, which may take its time.
+    searches: bool,
     handler: MethodRouter<App>,
 }
 
@@ -69,8 +71,8 @@ pub(crate) enum Answer {
     Config,
     /// Text of this media type.
     Text(&'static str),
-    /// In the contract and not in this build: 501.
-    NotInThisBuild,
+    /// Nothing was said of it: no route stays like that.
+    Unsaid,
 }
 
 /// The parameters of the path, decoded.
@@ -83,6 +85,7 @@ struct Gate {
     app: App,
     access: Access,
     query: &'static [Field],
+    searches: bool,
 }
 
 /// Everything that can be called.
@@ -100,10 +103,19 @@ pub(crate) fn table() -> Vec<Route> {
 pub(crate) fn router(app: App) -> Router {
     let mut router = Router::new();
     for route in table() {
-        let gate = Gate { app: app.clone(), access: route.access, query: route.query };
+        let gate = Gate { app: app.clone(), access: route.access, query: route.query, searches: route.searches };
         router = router.route(&route.path, route.handler.route_layer(from_fn_with_state(gate, guard)));
     }
-    super::nitro::mount(router).fallback(no_such_path).method_not_allowed_fallback(method_not_allowed).with_state(app)
+    let router = super::nitro::mount(router).fallback(no_such_path).method_not_allowed_fallback(method_not_allowed);
+    router.layer(map_response(for_the_caller_alone)).with_state(app)
+}
+
+/// What is answered is for who asked, and is what it says it is; pages that may be kept say so themselves.
+async fn for_the_caller_alone(mut response: Response) -> Response {
+    let fields = response.headers_mut();
+    fields.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    fields.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    response
 }
 
 /// Lets a request through to its handler: who calls, may they, are the parameters known.
@@ -112,8 +124,18 @@ async fn guard(State(gate): State<Gate>, mut request: Request, next: Next) -> Re
         return problem.into_response();
     }
     let ends = request.extensions().get::<Caller>().and_then(auth::token_ends_soon);
-    let acts = request.method() == Method::POST && request.headers().contains_key(idempotency::KEY);
-    let mut response = match request.extensions().get::<Caller>().cloned().filter(|_| acts) {
+    let acts = request.method() == Method::POST
+        && idempotency::keeps(gate.access)
+        && request.headers().contains_key(idempotency::KEY);
+    let caller = request.extensions().get::<Caller>().cloned();
+    let _turn = match caller.as_ref().filter(|_| gate.searches) {
+        Some(caller) => match gate.app.0.searches.turn(&caller.actor).await {
+            Ok(turn) => Some(turn),
+            Err(problem) => return problem.into_response(),
+        },
+        None => None,
+    };
+    let mut response = match caller.filter(|_| acts) {
         Some(caller) => {
             idempotency::once(&gate.app, &caller, request, next).await.unwrap_or_else(IntoResponse::into_response)
         }
@@ -179,7 +201,8 @@ impl Route {
             summary: summary.into(),
             query: &[],
             body: Reads::Nothing,
-            answer: Answer::NotInThisBuild,
+            answer: Answer::Unsaid,
+            searches: false,
             handler: on(filter, handler),
         }
     }
@@ -227,6 +250,11 @@ impl Route {
 
     pub fn public(self) -> Route {
         Route { access: Access::Public, ..self }
+    }
+
+    /// Callers take turns with themselves.
+    pub fn searches(self) -> Route {
+        Route { searches: true, ..self }
     }
 
     pub fn query(self, query: &'static [Field]) -> Route {

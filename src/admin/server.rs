@@ -31,7 +31,7 @@ use crate::control::Handle;
 use crate::model::access::SocketRules;
 use patience::Patience;
 use secure::Secure;
-use share::Shares;
+use share::{Seats, Share, Shares};
 
 /// Connections at once, for each of the two doors: a flood over TCP leaves the local door open.
 const CONNECTIONS_MAX: usize = 256;
@@ -147,6 +147,7 @@ async fn accept_unix(listener: UnixListener, handle: Handle, router: Router, mut
     let mut rules = SocketRules::default();
     let own_uid = own_uid();
     let slots = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    let seats = Seats::default();
     let mut connections = JoinSet::new();
     loop {
         reap(&mut connections);
@@ -165,17 +166,38 @@ async fn accept_unix(listener: UnixListener, handle: Handle, router: Router, mut
         match accepted.and_then(|(stream, _)| Ok((stream.peer_cred()?, stream))) {
             Ok((cred, stream)) => {
                 let (uid, gid) = (cred.uid(), cred.gid());
-                let peer = Peer::Unix { uid, gid, own: uid == 0 || Some(uid) == own_uid };
-                let connection = carry(stream, peer, router.clone(), shutdown.clone());
+                let own = uid == 0 || Some(uid) == own_uid;
+                // Others leave places to root, and to the own user.
+                let seat = if own { None } else { seats.user(uid) };
+                if !own && seat.is_none() {
+                    tracing::debug!(uid, "closed: the user has all the connections they may have");
+                    continue;
+                }
+                let (seats, rules) = (seats.clone(), rules.clone());
+                let connection = carry(stream, Peer::Unix { uid, gid, own }, router.clone(), shutdown.clone());
                 connections.spawn(async move {
+                    let seat = match seat {
+                        None => None,
+                        Some(seat) => match seated(seat, &seats, uid, gid, rules).await {
+                            None => return,
+                            seat => seat,
+                        },
+                    };
                     connection.await;
-                    drop(slot);
+                    drop((slot, seat));
                 });
             }
             Err(error) => pause_after(&error).await,
         }
     }
     finish(connections).await;
+}
+
+/// Where somebody sits once their role is known: who has none is told so with their request, and takes no place of those
+/// who have one. `None`: no place is left for such.
+async fn seated(seat: Share<u32>, seats: &Seats, uid: u32, gid: u32, rules: SocketRules) -> Option<Share<u32>> {
+    let role = tokio::task::spawn_blocking(move || local::role_of(uid, gid, &rules)).await.ok().flatten();
+    if role.is_some() { Some(seat) } else { seats.stranger(uid) }
 }
 
 /// The user that this process runs as, as the kernel tells it to a peer.

@@ -180,8 +180,6 @@ pub enum Refusal {
     /// FILE cannot be read or written, the disk does not answer.
     #[error("{0}")]
     Disk(String),
-    #[error("not available in this build: {0}")]
-    NotInThisBuild(String),
     #[error("the appliance is stopping")]
     Stopping,
 }

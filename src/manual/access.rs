@@ -14,6 +14,9 @@
 //! Roles are `read-only`, `operator` (what people do to the running appliance: drains, modes, switches) and `superuser` (the
 //! configuration too). `GET /api/v1/whoami` says who one is, through which door, what one may do and until when.
 //!
+//! Where users are configured and none of them, no token and no group of the directory is a superuser, `bascule check` and
+//! every change warn: the configuration can then be changed over the Unix socket alone.
+//!
 //! A lost password is no disaster: on the box `sudo bascule shell` needs none. Write a new hash (`bascule passwd`) into the
 //! file and reload.
 //!
@@ -22,7 +25,8 @@
 //! `POST /api/v1/login` with `{"username": …, "password": …}` sets the cookie `bascule_session` (HttpOnly, SameSite=Strict,
 //! Secure over TLS) and answers `csrf`, which every act with that cookie carries in the field `X-CSRF-Token`; `whoami` tells
 //! it again. `POST /api/v1/logout` ends the session. It also ends when nothing was asked for `idle`, in any case after
-//! `absolute`, and at once when its user, their password or their role changes; a restart ends all of them.
+//! `absolute`, and at once when its user, their password or their role changes; a restart ends all of them. What lasts,
+//! such as `/events`, ends with what let it in: a session, a password, a token, a role, an address in `allow`.
 //!
 //! ```toml
 //! [admin.sessions]                 # all optional
@@ -81,7 +85,8 @@
 //! one they are refused with that reason. What they typed is escaped in filters, and an empty password is no login.
 //!
 //! **Local names come first.** A name of `[admin.user]` is never asked of the directory, so keep one local superuser: it
-//! works while the directory is away, and nobody in the directory can take its name. Others get 503 with the reason while
+//! works while the directory is away, and nobody in the directory can take its name, in capitals or not: names of the
+//! directory are one person's without regard to case and spaces. Others get 503 with the reason while
 //! the directory cannot be asked; that counts as no wrong password. A right answer is remembered for a minute. The journal
 //! calls them `ldap:NAME`. A session goes on until it ends, whatever the directory says meanwhile; a change of
 //! `[admin.ldap]` ends it.
@@ -91,8 +96,25 @@
 //! Ten wrong passwords in a row for one name from one network lock that name there for five minutes, and each further wrong
 //! one for twice as long, up to an hour: 429, `Retry-After`, "Locked for 4 min 12 s after 10 wrong passwords". A network is an
 //! IPv4 address or an IPv6 /64. From elsewhere the same name goes on, so nobody can be locked out from afar. A hundred wrong
-//! ones from one network, whatever the names, lock it but for those who have logged in from there within the day. The
-//! Unix socket is never locked.
+//! ones from one network, at most ten of each name, lock it but for those who have logged in from there within the day. Asking
+//! in parallel gains nothing: no more passwords are looked at than would close the door. The Unix socket is never locked.
+//!
+//! A lock is forgotten when the user gets another password, and when a superuser lifts it:
+//! `DELETE /api/v1/users/NAME/lock`, also for a name of the directory.
+//!
+//! ## How much one caller may hold
+//!
+//! | what | of one caller | in all |
+//! |---|---|---|
+//! | connections over TCP | 64 of an address (IPv6: a /64), 192 from this machine | 256 |
+//! | connections over the Unix socket, with a role | 64 of a user | 176; the rest of 256 is root's and the own user's |
+//! | the same without a role, to be told so | 4 of a user | 16 |
+//! | streams of `/events` | 16; one more ends their oldest, with an event `ended` | 128, of which 32 are for superusers |
+//! | answers kept for an `Idempotency-Key` | 200, 4 MiB | 1000, 16 MiB; of whoever has most, the oldest goes |
+//! | searches of the journal (`/journal`, `/timeline`, `/transitions`, `/history`) | 2; further ones wait, at most 10 s | |
+//! | sessions of NITRO | 64; one more ends the one used least lately | 1024 |
+//!
+//! A peer that takes a handshake of TLS up and does not go on is let go after ten seconds, and holds nobody up.
 //!
 //! ## TLS
 //!
@@ -135,6 +157,6 @@
 //! ## What is written down
 //!
 //! Every act and every change of the configuration has its actor and the door they came through (`door`) in the journal.
-//! Entries of kind `access` tell logins, logouts and refusals: at most thirty refusals a minute, with the number that was left
-//! out. A name that was refused is told only where it is a user's, since what is typed there is sometimes a password.
+//! Entries of kind `access` tell logins, logouts, refusals and locks that were lifted: a minute at most thirty refusals, and ten
+//! logins and logouts of each caller, with the number that was left out (`left_out`). A name that was refused is told only where it is a user's, since what is typed there is sometimes a password.
 //! Logins by HTTP Basic, once with each request, are not journalled; what they do is.

@@ -51,7 +51,7 @@
 //!
 //! | asked for | what happens |
 //! |---|---|
-//! | `dry_run` of what is done to the outbox and to zones from primaries | 501, and nothing is done; every other act answers it |
+//! | `dry_run` of what is done to the outbox, to single connections, to persistence entries, to locks and to zones from primaries; of save, reload, the stop of a drill and the test of a trigger | 501, and nothing is done; every other act answers it |
 //! | alerts by SNMP or mail, on a full disk; grouping of many alerts into one message; syslog over TLS | refused at load; each alert is a message of its own ([`alerts`](super::alerts)) |
 //! | of an `ns.conf`: GSLB, DNS records, policy labels and global bindings, data sets, string maps, callouts, classic expressions | `bascule import` lists each line and exits with 2 ([`import`](super::import)) |
 //! | shipping the journal by UDP | refused at load: a datagram can be lost without a word ([`audit`](super::audit)) |

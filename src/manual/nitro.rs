@@ -20,7 +20,7 @@
 //! - the headers `X-NITRO-USER` and `X-NITRO-PASS`, per call;
 //! - a session: `POST config/login` answers 201 with `sessionid` and the cookie `NITRO_AUTH_TOKEN`. The token is read
 //!   from the cookies `NITRO_AUTH_TOKEN` and `sessionid`, and from a request header named `Set-Cookie`, as some SDKs send
-//!   it;
+//!   it. Over TLS the cookie is `Secure`; the token is NITRO's alone, and no session of REST;
 //! - what REST takes: HTTP Basic, or an API token as bearer.
 //!
 //! A session ends after lying idle for 900 s, or for the `timeout` of the login (up to 86400), and at the latest when

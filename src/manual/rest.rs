@@ -52,8 +52,9 @@
 //! one before.
 //!
 //! **Sent again.** A POST with `Idempotency-Key` is done once: sent again with the same key it gets the first answer,
-//! marked `Idempotency-Replayed: true`; the same key with something else is 422. Answers are kept for a day, at most 1000,
-//! and not beyond the process. What was refused is not kept, for it changed nothing.
+//! marked `Idempotency-Replayed: true`; the same key with something else is 422. Answers are kept for a day, at most 1000 and
+//! 200 of one caller, and not beyond the process. What was refused is not kept, for it changed nothing; what only reads
+//! (`/explain/request`) is simply done again.
 //!
 //! ## Lists
 //!
@@ -78,4 +79,5 @@
 //! where a connection was lost, from the last 4096 events; where that is too far back (or the process is another one) comes
 //! `reset`: fetch anew. `heartbeat` comes every 2 s, `config` when another configuration runs or was saved, and
 //! `rates` each second for what `?rates=vserver/web,service/web1` names (at most 50 objects). A client that takes nothing
-//! for 30 s is let go.
+//! for 30 s is let go. With a 17th stream of one caller their oldest ends, after an event `ended`
+//! ([`access`](super::access)).

@@ -149,3 +149,56 @@ async fn who_is_not_in_the_allow_list_is_closed_before_anything_is_read() {
     let local = reqwest::Client::builder().no_proxy().unix_socket(socket).build().unwrap();
     assert_eq!(local.get("http://localhost/healthz").send().await.unwrap().status(), 200);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_superuser_lifts_a_lock_and_nobody_else_does() {
+    let appliance = appliance();
+    for _ in 0..10 {
+        log_in(&appliance, "oper", "wrong").await;
+    }
+    assert_eq!(log_in(&appliance, "oper", "oper").await.status(), 429);
+    let lock = format!("{}/api/v1/users/oper/lock", appliance.base);
+    assert_eq!(appliance.http.delete(&lock).basic_auth("guest", Some("guest")).send().await.unwrap().status(), 403);
+    let socket = appliance.state.path().join("bascule.sock");
+    let local = reqwest::Client::builder().no_proxy().unix_socket(socket).build().unwrap();
+    let lifted = local.delete("http://localhost/api/v1/users/oper/lock").send().await.unwrap();
+    assert_eq!(lifted.json::<Value>().await.unwrap(), json!({ "name": "oper", "networks": 1 }));
+    assert_eq!(log_in(&appliance, "oper", "oper").await.status(), 200);
+    let journal = local.get("http://localhost/api/v1/journal?kind=access").send().await.unwrap();
+    let journal: Value = journal.json().await.unwrap();
+    let lift = journal["items"].as_array().unwrap().iter().find(|entry| entry["body"]["what"] == "unlock").unwrap();
+    assert_eq!((&lift["body"]["user"], lift["actor"].as_str().unwrap().starts_with("uid:")), (&json!("oper"), true));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_burst_of_guesses_tries_ten_and_locks_for_five_minutes() {
+    let appliance = appliance();
+    let guess = |n: usize| {
+        let password = if n == 79 { "oper".to_owned() } else { format!("wrong{n}") };
+        let url = format!("{}/api/v1/whoami", appliance.base);
+        let request = appliance.http.get(url).basic_auth("oper", Some(password));
+        async move { request.send().await.unwrap().status().as_u16() }
+    };
+    let answers = futures_util::future::join_all((0..80).map(guess)).await;
+    let told = |status: u16| answers.iter().filter(|answer| **answer == status).count();
+    // Where the right one is among the first ten it is let in, and forgives.
+    assert!(told(401) <= 18 && told(401) + told(429) + told(200) == 80, "{answers:?}");
+    for _ in 0..20 {
+        log_in(&appliance, "oper", "wrong").await;
+    }
+    let locked = log_in(&appliance, "oper", "wrong").await;
+    let left: u64 = locked.headers()["retry-after"].to_str().unwrap().parse().unwrap();
+    assert!(locked.status() == 429 && left <= 300, "{left}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_answer_is_kept_or_taken_for_something_else() {
+    let appliance = Appliance::start();
+    for path in ["/api/v1/status", "/nitro/v1/config/lbvserver", "/metrics", "/api/v1/nothing", "/healthz"] {
+        let response = appliance.http.get(format!("{}{path}", appliance.base)).send().await.unwrap();
+        let field = |name: &str| response.headers()[name].to_str().unwrap().to_owned();
+        assert_eq!((&*field("cache-control"), &*field("x-content-type-options")), ("no-store", "nosniff"), "{path}");
+    }
+    let page = appliance.http.get(&appliance.base).send().await.unwrap();
+    assert_eq!(page.headers()["cache-control"], "no-cache", "a page may be asked for again");
+}

@@ -85,6 +85,40 @@ async fn the_cookie_of_a_session_over_tls_is_for_tls_alone() {
     assert!(response.headers()["set-cookie"].to_str().unwrap().ends_with("; Secure"));
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_login_of_nitro_gives_is_for_tls_and_for_nitro_alone() {
+    let appliance = appliance();
+    let http = reqwest::Client::builder().no_proxy().tls_danger_accept_invalid_certs(true).build().unwrap();
+    let base = format!("https://{}", address(&appliance));
+    let login = http.post(format!("{base}/nitro/v1/config/login"));
+    let response = login.json(&json!({"login": {"username": "oper", "password": "oper"}})).send().await.unwrap();
+    assert_eq!(response.status(), 201);
+    let cookie = response.headers()["set-cookie"].to_str().unwrap().to_owned();
+    assert!(cookie.ends_with("; Secure"), "{cookie}");
+    let token = cookie.split(';').next().and_then(|pair| pair.split_once('=')).unwrap().1.to_owned();
+    let get = async |path: &str, cookie: String| {
+        http.get(format!("{base}{path}")).header("cookie", cookie).send().await.unwrap().status().as_u16()
+    };
+    assert_eq!(get("/nitro/v1/config/lbvserver", format!("NITRO_AUTH_TOKEN={token}")).await, 200);
+    assert_eq!(get("/api/v1/whoami", format!("bascule_session={token}")).await, 401, "no session of REST");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_says_the_beginning_of_a_handshake_and_waits_holds_nobody_up() {
+    let appliance = appliance();
+    let mut waiting = Vec::new();
+    for _ in 0..64 {
+        let mut stream = tokio::net::TcpStream::connect(address(&appliance)).await.unwrap();
+        stream.write_all(b"\x16").await.unwrap();
+        waiting.push(stream);
+    }
+    let http = reqwest::Client::builder().no_proxy().tls_danger_accept_invalid_certs(true).build().unwrap();
+    let asked = http.get(format!("https://{}/healthz", address(&appliance))).send();
+    // They are let go after ten seconds; nobody may have to wait for that.
+    let answer = tokio::time::timeout(std::time::Duration::from_secs(8), asked).await.expect("an answer");
+    assert_eq!(answer.unwrap().status(), 200);
+}
+
 #[test]
 fn a_certificate_that_is_replaced_is_shown_from_the_next_connection_on() {
     bascule::app::install_crypto();

@@ -111,3 +111,18 @@ async fn topics_choose_and_a_change_of_the_configuration_is_told() {
     let told = stream.next(|e| e.kind != "heartbeat").await;
     assert_eq!((told.kind.as_str(), &told.data["object"]["unsaved"]), ("config", &json!(true)), "{told:?}");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_caller_with_too_many_streams_loses_the_oldest_and_is_told_why() {
+    let appliance = Appliance::start();
+    let mut first = Stream::open(&appliance, None).await;
+    let mut others = Vec::new();
+    for _ in 0..16 {
+        others.push(Stream::open(&appliance, None).await);
+    }
+    let ended = first.next(|e| e.kind == "ended").await;
+    assert!(ended.data["why"].as_str().unwrap().contains("more streams"), "{ended:?}");
+    for stream in &mut others {
+        stream.next(|e| e.kind == "hello").await;
+    }
+}

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use reqwest::Method;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::appliance::Appliance;
 use super::objects::TEXT;
@@ -98,4 +98,17 @@ async fn a_post_that_is_sent_again_with_its_key_is_done_once() {
     appliance.post("/api/v1/services/web1/enable", json!({})).await;
     assert_eq!(act("a").await.body, first.body);
     assert_eq!(appliance.get("/api/v1/services/web1").await["state"], "UP", "it was not disabled again");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_key_of_a_post_that_only_reads_keeps_nothing() {
+    let appliance = Appliance::of(TEXT);
+    let ask = async |body: Value| {
+        let key = [("idempotency-key", "k")];
+        appliance.send(Method::POST, "/api/v1/explain/request", Some(body), &key).await
+    };
+    let first = ask(json!({"vserver": "web"})).await;
+    let again = ask(json!({"vserver": "web"})).await;
+    assert_eq!((first.status, again.status, again.header("idempotency-replayed")), (200, 200, ""));
+    assert_eq!(ask(json!({"vserver": "web", "path": "/x"})).await.status, 200, "another request is no mistake");
 }

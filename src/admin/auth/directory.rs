@@ -13,11 +13,12 @@ use axum::http::{HeaderValue, StatusCode, header};
 use ldap3::{LdapConnAsync, LdapConnSettings, LdapError, Scope, SearchEntry, SearchOptions};
 use parking_lot::Mutex;
 use rustls::{ClientConfig, RootCertStore};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
 use super::super::problem::Problem;
 use super::lockout::insert_bounded;
+use super::sessions::Hash;
 use crate::model::access::{Ldap, Role};
 use crate::model::tls::Pem;
 
@@ -31,8 +32,8 @@ const GROUPS_MAX: i32 = 1_000;
 
 #[derive(Debug)]
 pub(super) struct Directory {
-    turns: Arc<Semaphore>,
-    remembered: Mutex<HashMap<[u8; 32], (Instant, Role)>>,
+    pub turns: Arc<Semaphore>,
+    remembered: Mutex<HashMap<Hash, (Instant, Role)>>,
 }
 
 /// Why somebody of the directory is not let in.
@@ -66,7 +67,7 @@ impl Directory {
     }
 
     /// What was answered to the same question within the last minute.
-    pub fn remembered(&self, key: &[u8; 32]) -> Option<Role> {
+    pub fn remembered(&self, key: &Hash) -> Option<Role> {
         let mut remembered = self.remembered.lock();
         match remembered.get(key) {
             Some((until, role)) if *until > Instant::now() => Some(*role),
@@ -78,21 +79,17 @@ impl Directory {
         }
     }
 
-    /// Asks the directory. `key`: under which a right answer is remembered.
-    pub async fn ask(&self, key: [u8; 32], question: Question) -> Result<Role, Denied> {
+    /// Asks the directory. `key`: under which a right answer is remembered; `turn`: of `turns`.
+    pub async fn ask(&self, key: Hash, question: Question, turn: OwnedSemaphorePermit) -> Result<Role, Denied> {
         // The directory takes an empty password for no login at all, and says yes to it.
         if question.password.is_empty() || question.name.is_empty() || question.name.contains('\0') {
             return Err(Denied::Wrong);
         }
         let timeout = question.ldap.timeout;
-        let turns = Arc::clone(&self.turns);
         // On a task of its own: what a broken directory sends must not take the caller's down.
         let asked = tokio::spawn(async move {
-            let asking = async {
-                let _turn = turns.acquire().await;
-                role_of(&question).await
-            };
-            match tokio::time::timeout(timeout, asking).await {
+            let _turn = turn;
+            match tokio::time::timeout(timeout, role_of(&question)).await {
                 Ok(answer) => answer,
                 Err(_) => Err(Denied::Unavailable(format!("it did not answer within {timeout:?}"))),
             }
@@ -193,6 +190,12 @@ fn granted(ldap: &Ldap, groups: &[String]) -> Option<Role> {
     roles.map(|(_, role)| *role).max()
 }
 
+/// As a directory compares names: without case, and with single spaces. Whatever is remembered of somebody goes by it, so
+/// that another way to write a name is nobody else.
+pub(super) fn one_name(name: &str) -> String {
+    name.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+}
+
 /// DNs compare without case and without the spaces around their separators.
 fn folded(dn: &str) -> String {
     let part = |part: &str| part.split('=').map(str::trim).collect::<Vec<_>>().join("=");
@@ -236,7 +239,7 @@ fn said(error: &LdapError) -> String {
 impl Denied {
     pub fn problem(self) -> Problem {
         match self {
-            Denied::Wrong => super::verifier::wrong(),
+            Denied::Wrong => super::guesses::wrong(),
             Denied::NoRole => {
                 Problem::forbidden("none of your groups in the directory has a role here (`admin.ldap.roles`)")
             }
@@ -284,6 +287,11 @@ mod tests {
         assert_eq!(granted(&["cn=netops,ou=fakes,dc=example"]), None, "a whole DN is meant whole");
     }
 
+    #[test]
+    fn however_a_name_is_written_it_is_one() {
+        assert_eq!(["ops", "OPS", " Ops ", "o\u{a0}ps"].map(one_name), ["ops", "ops", "ops", "o ps"]);
+    }
+
     #[tokio::test]
     async fn an_empty_password_is_no_login() {
         let question = Question {
@@ -293,6 +301,8 @@ mod tests {
             name: "ops".into(),
             password: String::new(),
         };
-        assert_eq!(Directory::new().ask([0; 32], question).await, Err(Denied::Wrong));
+        let directory = Directory::new();
+        let turn = Arc::clone(&directory.turns).acquire_owned().await.unwrap();
+        assert_eq!(directory.ask([0; 32], question, turn).await, Err(Denied::Wrong));
     }
 }

@@ -8,13 +8,13 @@ use tokio::time::Instant;
 use super::super::problem::Problem;
 use super::super::server::local::role_of;
 use super::credentials::{CSRF, Shown};
-use super::directory::{Denied, Directory, Question};
-use super::sessions::{Holder, Opened, Session, Sessions};
+use super::directory::{Denied, Directory, Question, one_name};
+use super::sessions::{Hash, Holder, Opened, Session, Sessions};
 use super::token::{self, Refused};
 use super::verifier::Verifier;
-use super::{Caller, Head, Peer, audit, local, unauthorized, wall};
+use super::{Caller, Head, Peer, Proof, audit, local, unauthorized, wall};
 use crate::model::Model;
-use crate::model::access::{Admin, ApiToken, Ldap, PasswordHash, Role, SessionRules, User};
+use crate::model::access::{Admin, ApiToken, Ldap, PasswordHash, Role, User};
 use crate::model::id::Name;
 
 /// How the journal calls users of the directory, before their names.
@@ -45,7 +45,8 @@ impl Keeper {
         let admin = &model.admin;
         let address = match peer {
             Peer::Unix { uid, own: true, .. } => {
-                return Ok(Caller::new(format!("uid:{uid}"), Role::Superuser).through("socket".into()));
+                let (actor, door) = (format!("uid:{uid}"), "socket".to_owned());
+                return Ok(Caller::new(actor, Role::Superuser, door, peer, Proof::Door));
             }
             Peer::Unix { uid, gid, own: false } => return socket_caller(uid, gid, admin).await,
             Peer::Tcp { address, .. } => address.ip().to_canonical(),
@@ -53,15 +54,19 @@ impl Keeper {
         refuse_in_the_clear(peer, admin)?;
         local::refuse_cross_site(head)?;
         match Shown::of(head.headers)? {
-            Shown::Bearer(token) => token_caller(head.headers, &admin.tokens, &token, address),
-            _ if !admin.has_logins() => Ok(local::local_caller(address, head)?.through(format!("tcp {address}"))),
+            Shown::Bearer(token) => self.token_caller(head.headers, &admin.tokens, &token, peer),
+            _ if !admin.has_logins() => {
+                local::refuse_others(address, head)?;
+                Ok(Caller::new("admin:local", Role::Superuser, format!("tcp {address}"), peer, Proof::Door))
+            }
             Shown::Password { name, password } => {
                 let holder = self.check_password(address, &name, password, model).await;
                 let holder = holder.map_err(|problem| with_challenge(problem, head.headers))?;
-                Ok(Caller::new(holder.actor, holder.role).through(format!("tcp {address}")))
+                let actor = Name::clone(&holder.actor);
+                Ok(Caller::new(actor, holder.role, format!("tcp {address}"), peer, Proof::Password(holder)))
             }
             Shown::Cookie(token) => {
-                let Some(caller) = self.session(&token, model, address).await? else {
+                let Some(caller) = self.session(&token, model, peer).await? else {
                     return Err(unauthorized(head.headers, "the session has ended; log in again"));
                 };
                 let is_act = !matches!(*head.method, Method::GET | Method::HEAD | Method::OPTIONS);
@@ -105,41 +110,63 @@ impl Keeper {
         let Some(opened) = self.sessions.open(now, &admin.sessions, holder) else {
             return Err(Problem::busy("the system has no random numbers for a session"));
         };
-        let caller = Caller::of_session(&opened.session, &admin.sessions, now, from);
+        let caller = Caller::of_session(&opened.session, &admin.sessions, now, peer);
         Ok((opened, caller))
     }
 
     /// Who calls with a session's token; `None`: it has ended, or its holder is not who they were.
-    pub async fn session(&self, token: &str, model: &Model, from: IpAddr) -> Result<Option<Caller>, Problem> {
-        let now = Instant::now();
-        let rules = &model.admin.sessions;
-        let Some(session) = self.sessions.find(now, rules, token) else { return Ok(None) };
+    pub async fn session(&self, token: &str, model: &Model, peer: Peer) -> Result<Option<Caller>, Problem> {
+        let found = self.sessions.find(Instant::now(), &model.admin.sessions, token);
+        self.held(found, model, peer).await
+    }
+
+    /// As [`Keeper::session`], by what names the session.
+    pub async fn session_of(&self, id: &Hash, model: &Model, peer: Peer) -> Result<Option<Caller>, Problem> {
+        let found = self.sessions.stay(Instant::now(), &model.admin.sessions, id);
+        self.held(found, model, peer).await
+    }
+
+    async fn held(&self, found: Option<Session>, model: &Model, peer: Peer) -> Result<Option<Caller>, Problem> {
+        let Some(session) = found else { return Ok(None) };
         if self.still_holds(&session.holder, &model.admin).await? {
-            return Ok(Some(Caller::of_session(&session, rules, now, from)));
+            return Ok(Some(Caller::of_session(&session, &model.admin.sessions, Instant::now(), peer)));
         }
         self.sessions.close(&session.id);
         Ok(None)
     }
 
-    /// Whether who was let in a while ago would be let in still. Staying counts as using a session.
+    /// Whether who was let in a while ago would be let in still, by the same. Staying counts as using a session.
     pub async fn may_stay(&self, caller: &Caller, model: &Model) -> bool {
         let admin = &model.admin;
-        if let Some(id) = &caller.session {
-            return match self.sessions.stay(Instant::now(), &admin.sessions, id) {
+        if let Peer::Tcp { address, .. } = caller.peer
+            && (!admin.hears(address.ip()) || refuse_in_the_clear(caller.peer, admin).is_err())
+        {
+            return false;
+        }
+        match (&caller.proof, caller.peer) {
+            (Proof::Door, Peer::Unix { own: true, .. }) => true,
+            (Proof::Door, Peer::Unix { uid, gid, .. }) => {
+                socket_caller(uid, gid, admin).await.is_ok_and(|known| known.role == caller.role)
+            }
+            (Proof::Door, Peer::Tcp { .. }) => !admin.has_logins(),
+            (Proof::Token(stamp), _) => {
+                let now = wall();
+                let good = |token: &&ApiToken| token.expires.is_none_or(|at| at > now);
+                admin.tokens.iter().filter(good).any(|token| self.stamp_of(token) == *stamp)
+            }
+            (Proof::Password(holder), _) => self.still_holds(holder, admin).await.unwrap_or(false),
+            (Proof::Session(id), _) => match self.sessions.stay(Instant::now(), &admin.sessions, id) {
                 Some(session) => self.still_holds(&session.holder, admin).await.unwrap_or(false),
                 None => false,
-            };
+            },
         }
-        match caller.actor.split_once(':') {
-            Some(("token", name)) => {
-                let now = wall();
-                let good = |token: &&ApiToken| *token.name == *name && token.expires.is_none_or(|at| at > now);
-                admin.tokens.iter().find(good).is_some_and(|token| token.role == caller.role)
-            }
-            Some(("admin", "local")) if admin.users.is_empty() => !admin.has_logins(),
-            Some(("admin", name)) => admin.users.iter().any(|user| *user.name == *name && user.role == caller.role),
-            _ => true,
-        }
+    }
+
+    /// Forgets the wrong passwords of a name, as a user's and as one of the directory; from how many networks it was locked.
+    pub fn lift(&self, name: &str) -> usize {
+        let one = one_name(name);
+        let guesses = &self.verifier.guesses;
+        guesses.lift(name) + if one == name { 0 } else { guesses.lift(&one) }
     }
 
     /// Whether nothing has changed of what let somebody in.
@@ -175,6 +202,37 @@ impl Keeper {
         }
     }
 
+    fn token_caller(
+        &self,
+        headers: &HeaderMap,
+        tokens: &[ApiToken],
+        token: &str,
+        peer: Peer,
+    ) -> Result<Caller, Problem> {
+        let now = wall();
+        match token::find(tokens, token, now) {
+            Ok(found) => {
+                let door = format!("token {} from {}", found.name, peer.shown());
+                let proof = Proof::Token(self.stamp_of(found));
+                let caller = Caller::new(format!("token:{}", found.name), found.role, door, peer, proof);
+                Ok(Caller { expires: found.expires, ..caller })
+            }
+            Err(Refused::Unknown) => {
+                let what = "this token is not known; it may have been revoked. Make one with `bascule token create`";
+                Err(unauthorized(headers, what))
+            }
+            Err(Refused::Expired(token, at)) => {
+                let what =
+                    format!("the token `{}` expired at {at}; make another with `bascule token create`", token.name);
+                Err(unauthorized(headers, &what))
+            }
+        }
+    }
+
+    fn stamp_of(&self, token: &ApiToken) -> Hash {
+        self.sessions.stamp(&[token.name.as_bytes(), token.role.word().as_bytes(), token.hash.as_bytes()])
+    }
+
     /// Whose name and password it is. Local names first; others are the directory's, where there is one.
     async fn check_password(
         &self,
@@ -189,13 +247,16 @@ impl Keeper {
             self.verifier.verify(from, name, password, Some(hash.clone())).await?;
             return Ok(self.holder(user, &hash));
         }
-        let Some(ldap) = &admin.ldap else {
+        // Nor is the directory asked for a local name that is written in another way.
+        let one = one_name(name);
+        let ldap = admin.ldap.as_ref().filter(|_| !admin.users.iter().any(|user| one_name(&user.name) == one));
+        let Some(ldap) = ldap else {
             self.verifier.verify(from, name, password, None).await?;
             // Without a user the verifier refuses.
-            return Err(super::verifier::wrong());
+            return Err(super::guesses::wrong());
         };
         let role = self.ask_directory(from, name, password, ldap, model).await?;
-        Ok(self.holder_of_directory(ldap, name, role))
+        Ok(self.holder_of_directory(ldap, &one, role))
     }
 
     async fn ask_directory(
@@ -206,16 +267,22 @@ impl Keeper {
         ldap: &Ldap,
         model: &Model,
     ) -> Result<Role, Problem> {
-        let key = self.sessions.stamp(&[name.as_bytes(), &password, format!("{ldap:?}").as_bytes()]);
+        let one = one_name(name);
+        let key = self.sessions.stamp(&[one.as_bytes(), &password, format!("{ldap:?}").as_bytes()]);
         if let Some(role) = self.directory.remembered(&key) {
             return Ok(role);
         }
-        self.verifier.refuse_locked(name, from)?;
+        let who = self.verifier.who(&one, from, None);
+        let (guess, turn) = self.verifier.guesses.begin(&self.directory.turns, who).await?;
+        // Somebody may have asked the same meanwhile.
+        if let Some(role) = self.directory.remembered(&key) {
+            return Ok(role);
+        }
         let bind_password = match &ldap.bind_password {
             Some(secret) => self.verifier.read(&PasswordHash::From(secret.clone())).await?,
             None => String::new(),
         };
-        let Ok(password) = String::from_utf8(password) else { return Err(self.verifier.count_wrong(name, from)) };
+        let Ok(password) = String::from_utf8(password) else { return Err(guess.wrong()) };
         let question = Question {
             ldap: ldap.clone(),
             authorities: ldap.ca.map(|id| model.certificates[id.index()].chain.clone()),
@@ -223,32 +290,13 @@ impl Keeper {
             name: name.to_owned(),
             password,
         };
-        match self.directory.ask(key, question).await {
+        match self.directory.ask(key, question, turn).await {
             Ok(role) => {
-                self.verifier.count_right(name, from);
+                guess.right();
                 Ok(role)
             }
-            Err(Denied::Wrong) => Err(self.verifier.count_wrong(name, from)),
+            Err(Denied::Wrong) => Err(guess.wrong()),
             Err(denied) => Err(denied.problem()),
-        }
-    }
-}
-
-fn token_caller(headers: &HeaderMap, tokens: &[ApiToken], token: &str, from: IpAddr) -> Result<Caller, Problem> {
-    let now = wall();
-    match token::find(tokens, token, now) {
-        Ok(found) => {
-            let caller = Caller::new(format!("token:{}", found.name), found.role);
-            let door = format!("token {} from {from}", found.name);
-            Ok(Caller { expires: found.expires, ..caller.through(door) })
-        }
-        Err(Refused::Unknown) => {
-            let what = "this token is not known; it may have been revoked. Make one with `bascule token create`";
-            Err(unauthorized(headers, what))
-        }
-        Err(Refused::Expired(token, at)) => {
-            let what = format!("the token `{}` expired at {at}; make another with `bascule token create`", token.name);
-            Err(unauthorized(headers, &what))
         }
     }
 }
@@ -266,7 +314,10 @@ async fn socket_caller(uid: u32, gid: u32, admin: &Admin) -> Result<Caller, Prob
     let rules = admin.socket.clone();
     let role = tokio::task::spawn_blocking(move || role_of(uid, gid, &rules)).await;
     match role.ok().flatten() {
-        Some(role) => Ok(Caller::new(format!("uid:{uid}"), role).through("socket".into())),
+        Some(role) => {
+            let peer = Peer::Unix { uid, gid, own: false };
+            Ok(Caller::new(format!("uid:{uid}"), role, "socket".to_owned(), peer, Proof::Door))
+        }
         None => Err(Problem::forbidden(format!(
             "uid {uid} may not use this socket: root, the user that the appliance runs as, and who is named in \
              [admin.socket] may"
@@ -283,26 +334,4 @@ fn refuse_in_the_clear(peer: Peer, admin: &Admin) -> Result<(), Problem> {
     let detail = "other machines are answered over TLS only: set [admin.tls] generated = true or name a certificate \
                   there, and use https:// (or set `admin.plain_text = true`)";
     Err(Problem::new(StatusCode::FORBIDDEN, "tls_needed", detail))
-}
-
-// === impl Caller ===
-
-impl Caller {
-    pub fn new(actor: impl Into<Name>, role: Role) -> Caller {
-        Caller { actor: actor.into(), role, door: "".into(), session: None, expires: None }
-    }
-
-    fn through(self, door: String) -> Caller {
-        Caller { door: door.into(), ..self }
-    }
-
-    fn of_session(session: &Session, rules: &SessionRules, now: Instant, from: IpAddr) -> Caller {
-        Caller {
-            actor: Name::clone(&session.holder.actor),
-            role: session.holder.role,
-            door: format!("session {} from {from}", session.number).into(),
-            session: Some(session.id),
-            expires: Some(wall() + session.left(now, rules)),
-        }
-    }
 }

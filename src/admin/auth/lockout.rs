@@ -4,14 +4,18 @@
 //! one for twice as long as the last, up to an hour. The lock is per name *and* network, so that a guesser cannot lock
 //! an operator out from elsewhere. A network that guesses at many names is slowed down as a whole, but for the names that
 //! have logged in from there lately. A network is an IPv4 address, or a /64 of IPv6.
+//!
+//! Guesses that are being looked at count as wrong until it is known what they are: no more of them are begun than would
+//! close the door, so that asking in parallel gains nothing, and none is in flight when it closes.
 
 use std::collections::HashMap;
-use std::hash::Hash;
+use std::hash::Hash as Hashed;
 use std::net::IpAddr;
 use std::time::Duration;
 
 use tokio::time::Instant;
 
+use super::sessions::Hash;
 use crate::model::net::Network;
 
 /// Wrong passwords in a row for one name that close the door.
@@ -31,8 +35,15 @@ const NAME_MAX: usize = 256;
 
 #[derive(Debug, Default)]
 pub(crate) struct Lockout {
-    pairs: HashMap<(String, IpAddr), Tries>,
-    networks: HashMap<IpAddr, Tries>,
+    pairs: Table<(String, IpAddr)>,
+    networks: Table<IpAddr>,
+}
+
+#[derive(Debug)]
+struct Table<K> {
+    tries: HashMap<K, Tries>,
+    /// Guesses that are being looked at.
+    under_way: HashMap<K, u32>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -41,6 +52,24 @@ struct Tries {
     last: Instant,
     /// Has logged in since the entry was made.
     known: bool,
+    /// Of what the passwords were checked against.
+    stamp: Hash,
+}
+
+/// Who tries a password.
+#[derive(Clone, Debug)]
+pub(super) struct Who {
+    name: String,
+    network: IpAddr,
+    stamp: Hash,
+}
+
+/// Why a password is not looked at now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Held {
+    Locked(Locked),
+    /// Those that are being looked at may close the door.
+    UnderWay,
 }
 
 /// A closed door.
@@ -53,75 +82,174 @@ pub(crate) struct Locked {
 // === impl Lockout ===
 
 impl Lockout {
-    /// Whether `name` may try from there.
-    pub fn check(&mut self, now: Instant, name: &str, from: IpAddr) -> Result<(), Locked> {
-        let network = network_of(from);
-        let pair = live(&mut self.pairs, &key(name, network), now, WRONG_MAX);
+    /// Whether they may try.
+    pub fn check(&mut self, now: Instant, who: &Who) -> Result<(), Locked> {
+        let pair = self.pair(now, who);
         if let Some(locked) = pair.and_then(|tries| tries.locked(now, WRONG_MAX)) {
             return Err(locked);
         }
         let known = pair.is_some_and(|tries| tries.known);
-        let network = live(&mut self.networks, &network, now, NETWORK_WRONG_MAX);
+        let network = self.networks.live(&who.network, now, NETWORK_WRONG_MAX);
         match network.and_then(|tries| tries.locked(now, NETWORK_WRONG_MAX)) {
             Some(locked) if !known => Err(locked),
             _ => Ok(()),
         }
     }
 
-    /// Counts a wrong password; says where that closes the door.
-    pub fn wrong(&mut self, now: Instant, name: &str, from: IpAddr) -> Option<Locked> {
-        let network = network_of(from);
-        let all = count(&mut self.networks, NETWORKS_MAX, network, now, NETWORK_WRONG_MAX);
-        let pair = count(&mut self.pairs, PAIRS_MAX, key(name, network), now, WRONG_MAX);
-        pair.locked(now, WRONG_MAX).or_else(|| all.locked(now, NETWORK_WRONG_MAX))
+    /// As [`Lockout::check`]; a guess that may begin is under way until [`Lockout::end`].
+    pub fn begin(&mut self, now: Instant, who: &Who) -> Result<(), Held> {
+        self.check(now, who).map_err(Held::Locked)?;
+        let pair = self.pair(now, who);
+        let network = self.networks.live(&who.network, now, NETWORK_WRONG_MAX);
+        let known = pair.is_some_and(|tries| tries.known);
+        let key = who.key();
+        if self.pairs.may_close(&key, pair, WRONG_MAX)
+            || (!known && self.networks.may_close(&who.network, network, NETWORK_WRONG_MAX))
+        {
+            return Err(Held::UnderWay);
+        }
+        self.pairs.begin(key);
+        self.networks.begin(who.network);
+        Ok(())
     }
 
-    /// A right password forgives the wrong ones before it.
-    pub fn right(&mut self, now: Instant, name: &str, from: IpAddr) {
-        let network = network_of(from);
-        let tries = Tries { wrong: 0, last: now, known: true };
-        insert_bounded(&mut self.pairs, PAIRS_MAX, key(name, network), tries, Tries::worth);
-        if let Some(all) = self.networks.get_mut(&network) {
-            // Somebody who may is there; who guesses beside is counted on.
-            all.wrong = all.wrong.min(NETWORK_WRONG_MAX / 2);
+    /// A guess is not looked at any more.
+    pub fn end(&mut self, who: &Who) {
+        self.pairs.end(&who.key());
+        self.networks.end(&who.network);
+    }
+
+    /// Counts a wrong password; says where that closes the door.
+    pub fn wrong(&mut self, now: Instant, who: &Who) -> Option<Locked> {
+        // A name that is locked already says nothing new of its network.
+        let is_new = self.pair(now, who).is_none_or(|tries| tries.wrong < WRONG_MAX);
+        let all = if is_new {
+            Some(self.networks.count(NETWORKS_MAX, who.network, now, NETWORK_WRONG_MAX, Hash::default()))
+        } else {
+            self.networks.live(&who.network, now, NETWORK_WRONG_MAX)
+        };
+        let pair = self.pairs.count(PAIRS_MAX, who.key(), now, WRONG_MAX, who.stamp);
+        pair.locked(now, WRONG_MAX).or_else(|| all?.locked(now, NETWORK_WRONG_MAX))
+    }
+
+    /// A right password forgives the wrong ones before it, and no others of its network.
+    pub fn right(&mut self, now: Instant, who: &Who) {
+        let wrong = self.pair(now, who).map_or(0, |tries| tries.wrong);
+        let tries = Tries { wrong: 0, last: now, known: true, stamp: who.stamp };
+        insert_bounded(&mut self.pairs.tries, PAIRS_MAX, who.key(), tries, Tries::worth);
+        self.forgive(who.network, wrong);
+    }
+
+    /// Forgives a name everywhere; from how many networks it was locked.
+    pub fn lift(&mut self, now: Instant, name: &str) -> usize {
+        let name = shortened(name);
+        let of_name = self.pairs.tries.iter_mut().filter(|((of, _), tries)| of == name && tries.wrong > 0);
+        let lifted: Vec<(IpAddr, Tries)> = of_name
+            .map(|((_, network), tries)| (*network, std::mem::replace(tries, Tries { wrong: 0, ..*tries })))
+            .collect();
+        for (network, tries) in &lifted {
+            self.forgive(*network, tries.wrong);
+        }
+        lifted.iter().filter(|(_, tries)| tries.locked(now, WRONG_MAX).is_some()).count()
+    }
+
+    /// What is known of them. Wrong passwords say nothing against another one: they are forgotten.
+    fn pair(&mut self, now: Instant, who: &Who) -> Option<Tries> {
+        let key = who.key();
+        let tries = self.pairs.live(&key, now, WRONG_MAX)?;
+        if tries.stamp == who.stamp {
+            return Some(tries);
+        }
+        let tries = Tries { wrong: 0, stamp: who.stamp, ..tries };
+        self.pairs.tries.insert(key, tries);
+        Some(tries)
+    }
+
+    /// Takes off what one name has added to what its network did.
+    fn forgive(&mut self, network: IpAddr, wrong: u32) {
+        if let Some(all) = self.networks.tries.get_mut(&network) {
+            all.wrong = all.wrong.saturating_sub(wrong.min(WRONG_MAX));
         }
     }
 }
 
-fn key(name: &str, network: IpAddr) -> (String, IpAddr) {
-    let end = name.char_indices().map(|(at, c)| at + c.len_utf8()).take_while(|&end| end <= NAME_MAX).last();
-    (name[..end.unwrap_or(0)].to_owned(), network)
-}
+// === impl Who ===
 
-/// An address, or its /64.
-fn network_of(from: IpAddr) -> IpAddr {
-    Network::truncate(from, 32, 64)
-}
-
-/// The entry of a key, unless it is forgotten by now.
-fn live<K: Eq + Hash>(table: &mut HashMap<K, Tries>, key: &K, now: Instant, most: u32) -> Option<Tries> {
-    let tries = *table.get(key)?;
-    let keep = if tries.wrong >= most || tries.known { REMEMBER } else { FORGET };
-    if now.saturating_duration_since(tries.last) >= keep {
-        table.remove(key);
-        return None;
+impl Who {
+    /// `stamp`: of what the password is checked against.
+    pub fn new(name: &str, from: IpAddr, stamp: Hash) -> Who {
+        Who { name: shortened(name).to_owned(), network: Network::of_client(from), stamp }
     }
-    Some(tries)
+
+    fn key(&self) -> (String, IpAddr) {
+        (self.name.clone(), self.network)
+    }
 }
 
-fn count<K: Eq + Hash + Clone>(table: &mut HashMap<K, Tries>, bound: usize, key: K, now: Instant, most: u32) -> Tries {
-    let before = live(table, &key, now, most);
-    let tries = Tries {
-        wrong: before.map_or(0, |tries| tries.wrong).saturating_add(1),
-        last: now,
-        known: before.is_some_and(|tries| tries.known),
-    };
-    insert_bounded(table, bound, key, tries, Tries::worth);
-    tries
+/// As much of a name as is kept.
+fn shortened(name: &str) -> &str {
+    let end = name.char_indices().map(|(at, c)| at + c.len_utf8()).take_while(|&end| end <= NAME_MAX).last();
+    &name[..end.unwrap_or(0)]
+}
+
+// === impl Table ===
+
+impl<K> Default for Table<K> {
+    fn default() -> Table<K> {
+        Table { tries: HashMap::new(), under_way: HashMap::new() }
+    }
+}
+
+impl<K: Eq + Hashed + Clone> Table<K> {
+    /// The entry of a key, unless it is forgotten by now.
+    fn live(&mut self, key: &K, now: Instant, most: u32) -> Option<Tries> {
+        let tries = *self.tries.get(key)?;
+        let keep = if tries.wrong >= most || tries.known { REMEMBER } else { FORGET };
+        if now.saturating_duration_since(tries.last) >= keep {
+            self.tries.remove(key);
+            return None;
+        }
+        Some(tries)
+    }
+
+    /// What is wrong while the door is closed was on its way before, and lengthens nothing.
+    fn count(&mut self, bound: usize, key: K, now: Instant, most: u32, stamp: Hash) -> Tries {
+        let before = self.live(&key, now, most);
+        if let Some(before) = before.filter(|tries| tries.locked(now, most).is_some()) {
+            return before;
+        }
+        let tries = Tries {
+            wrong: before.map_or(0, |tries| tries.wrong).saturating_add(1),
+            last: now,
+            known: before.is_some_and(|tries| tries.known),
+            stamp,
+        };
+        insert_bounded(&mut self.tries, bound, key, tries, Tries::worth);
+        tries
+    }
+
+    /// Whether one more guess would be one too many, if all that are under way are wrong.
+    fn may_close(&self, key: &K, tries: Option<Tries>, most: u32) -> bool {
+        let under_way = self.under_way.get(key).copied().unwrap_or_default();
+        under_way > 0 && tries.map_or(0, |tries| tries.wrong).saturating_add(under_way) >= most
+    }
+
+    fn begin(&mut self, key: K) {
+        *self.under_way.entry(key).or_default() += 1;
+    }
+
+    fn end(&mut self, key: &K) {
+        if let Some(count) = self.under_way.get_mut(key) {
+            *count -= 1;
+            if *count == 0 {
+                self.under_way.remove(key);
+            }
+        }
+    }
 }
 
 /// Inserts; in a full table the entry of the least worth makes room.
-pub(super) fn insert_bounded<K: Eq + Hash + Clone, V, W: Ord>(
+pub(super) fn insert_bounded<K: Eq + Hashed + Clone, V, W: Ord>(
     table: &mut HashMap<K, V>,
     most: usize,
     key: K,
@@ -178,97 +306,4 @@ impl std::fmt::Display for Locked {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const SECOND: Duration = Duration::from_secs(1);
-
-    fn at(text: &str) -> IpAddr {
-        text.parse().unwrap()
-    }
-
-    /// So many wrong passwords at once.
-    fn wrong(lockout: &mut Lockout, now: Instant, times: u32, name: &str, from: &str) -> Option<Locked> {
-        (0..times).map(|_| lockout.wrong(now, name, at(from))).last().flatten()
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn ten_wrong_passwords_close_the_door_for_one_name_from_one_network() {
-        let (mut lockout, now) = (Lockout::default(), Instant::now());
-        assert_eq!(wrong(&mut lockout, now, 9, "ops", "192.0.2.1"), None);
-        let locked = lockout.wrong(now, "ops", at("192.0.2.1")).unwrap();
-        assert_eq!(locked.to_string(), "Locked for 5 min after 10 wrong passwords");
-        let later = now + 48 * SECOND;
-        let locked = lockout.check(later, "ops", at("192.0.2.1")).unwrap_err();
-        assert_eq!(
-            (locked.to_string(), locked.seconds()),
-            ("Locked for 4 min 12 s after 10 wrong passwords".into(), 252)
-        );
-        for (name, from) in [("ops", "192.0.2.2"), ("ops", "::1"), ("eve", "192.0.2.1")] {
-            assert_eq!(lockout.check(later, name, at(from)), Ok(()), "{name} {from}");
-        }
-        assert_eq!(lockout.check(now + LOCKED, "ops", at("192.0.2.1")), Ok(()));
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn every_further_wrong_password_locks_for_twice_as_long_up_to_an_hour() {
-        let (mut lockout, mut now) = (Lockout::default(), Instant::now());
-        wrong(&mut lockout, now, 10, "ops", "192.0.2.1");
-        for minutes in [5, 10, 20, 40, 60, 60] {
-            let left = lockout.check(now, "ops", at("192.0.2.1")).unwrap_err().left;
-            assert_eq!(left, minutes * 60 * SECOND);
-            now += left;
-            assert_eq!(lockout.check(now, "ops", at("192.0.2.1")), Ok(()), "one try each time");
-            lockout.wrong(now, "ops", at("192.0.2.1"));
-        }
-        now += REMEMBER;
-        assert_eq!(lockout.wrong(now, "ops", at("192.0.2.1")), None, "forgotten after a day of peace");
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_right_password_forgives_and_few_wrong_ones_are_forgotten() {
-        let (mut lockout, now) = (Lockout::default(), Instant::now());
-        wrong(&mut lockout, now, 9, "ops", "192.0.2.1");
-        lockout.right(now, "ops", at("192.0.2.1"));
-        assert_eq!(wrong(&mut lockout, now, 9, "ops", "192.0.2.1"), None);
-        wrong(&mut lockout, now, 9, "eve", "192.0.2.1");
-        assert_eq!(wrong(&mut lockout, now + FORGET, 9, "eve", "192.0.2.1"), None);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_network_of_ipv6_addresses_guesses_as_one() {
-        let (mut lockout, now) = (Lockout::default(), Instant::now());
-        for host in 1..=10 {
-            lockout.wrong(now, "ops", at(&format!("2001:db8::{host}")));
-        }
-        assert!(lockout.check(now, "ops", at("2001:db8::ffff")).is_err());
-        assert!(lockout.check(now, "ops", at("2001:db8:0:1::1")).is_ok());
-        wrong(&mut lockout, now, 10, "ops", "192.0.2.1");
-        assert!(lockout.check(now, "ops", at("::ffff:192.0.2.1")).is_err(), "mapped addresses are the same ones");
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn guessing_at_many_names_closes_a_network_but_for_who_is_known_there() {
-        let (mut lockout, now) = (Lockout::default(), Instant::now());
-        lockout.right(now, "ops", at("192.0.2.1"));
-        for name in 0..100 {
-            lockout.wrong(now, &format!("name{name}"), at("192.0.2.1"));
-        }
-        assert!(lockout.check(now, "another", at("192.0.2.1")).is_err());
-        assert_eq!(lockout.check(now, "ops", at("192.0.2.1")), Ok(()));
-        assert_eq!(lockout.check(now, "another", at("192.0.2.2")), Ok(()));
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn tables_stay_bounded_and_a_lock_is_not_washed_out() {
-        let (mut lockout, now) = (Lockout::default(), Instant::now());
-        wrong(&mut lockout, now, 10, "ops", "192.0.2.1");
-        for host in 0..10_000_u32 {
-            let name = "x".repeat(1_000) + &host.to_string();
-            lockout.wrong(now + SECOND, &name, std::net::Ipv4Addr::from(host).into());
-        }
-        assert!(lockout.pairs.len() <= PAIRS_MAX && lockout.networks.len() <= NETWORKS_MAX);
-        assert!(lockout.pairs.keys().all(|(name, _)| name.len() <= NAME_MAX));
-        assert!(lockout.check(now + SECOND, "ops", at("192.0.2.1")).is_err());
-    }
-}
+mod tests;

@@ -94,10 +94,6 @@ async fn with_users_a_right_password_is_needed_and_roles_hold() {
         password: PasswordHash::Inline(hash_password(b"s3cret").unwrap().into()),
     };
     let (admin, keeper) = (admin(vec![user]), Keeper::new());
-    let basic = |pair: &str| {
-        let encoded = base64::engine::general_purpose::STANDARD.encode(pair);
-        request("192.0.2.1:1", &[("authorization", &format!("Basic {encoded}"))])
-    };
     let caller = ask(&basic("ops:s3cret"), &admin, &keeper).await.unwrap();
     assert_eq!((&*caller.actor, caller.role), ("admin:ops", Role::Operator));
     for wrong in [basic("ops:wrong"), basic("nobody:s3cret"), request("127.0.0.1:1", &[])] {
@@ -140,7 +136,7 @@ async fn a_session_acts_only_with_the_csrf_token_that_came_with_it() {
     let (opened, mut read) = logged_in(&keeper, &admin).await;
     let caller = ask(&read, &admin, &keeper).await.unwrap();
     assert_eq!((&*caller.actor, &*caller.door), ("admin:ops", "session 1 from 192.0.2.1"));
-    assert!(caller.expires.is_some() && caller.session == Some(opened.session.id));
+    assert!(caller.expires.is_some() && caller.session() == Some(&opened.session.id));
     read.method = Method::POST;
     assert_eq!(ask(&read, &admin, &keeper).await.unwrap_err().code, "csrf");
     read.headers.insert("x-csrf-token", "wrong".parse().unwrap());
@@ -213,24 +209,68 @@ async fn credentials_of_other_machines_are_not_taken_in_the_clear() {
     assert!(ask(&far, &admin, &keeper).await.is_ok());
 }
 
+/// A request with a name and a password.
+fn basic(pair: &str) -> Request {
+    let encoded = base64::engine::general_purpose::STANDARD.encode(pair);
+    request("192.0.2.1:1", &[("authorization", &format!("Basic {encoded}"))])
+}
+
 #[tokio::test]
 async fn who_watches_is_let_go_when_they_would_not_be_let_in_any_more() {
-    let (before, keeper) = (admin(vec![ops()]), Keeper::new());
-    let (opened, request) = logged_in(&keeper, &before).await;
-    let by_session = ask(&request, &before, &keeper).await.unwrap();
-    let (_, hash) = token_of([7; 32]);
-    let token = ApiToken { name: "ci".into(), role: Role::Operator, hash: hash.into(), expires: None };
-    let with_token = Admin { tokens: vec![token], ..before.clone() };
-    let by_token = Caller::new("token:ci", Role::Operator);
-    let by_password = Caller::new("admin:ops", Role::Operator);
-    for caller in [&by_session, &by_token, &by_password] {
-        assert!(keeper.may_stay(caller, &model(&with_token)).await, "{}", caller.actor);
-        assert!(!keeper.may_stay(caller, &model(&admin(Vec::new()))).await, "{}", caller.actor);
+    let keeper = Keeper::new();
+    let (token, hash) = token_of([7; 32]);
+    let ci = |hash: String| ApiToken { name: "ci".into(), role: Role::Operator, hash: hash.into(), expires: None };
+    let before = Admin { tokens: vec![ci(hash)], ..admin(vec![ops()]) };
+    let (opened, with_cookie) = logged_in(&keeper, &before).await;
+    let with_token = request("192.0.2.1:1", &[("authorization", &format!("Bearer {token}"))]);
+    let mut callers = Vec::new();
+    for request in [&with_cookie, &with_token, &basic("ops:s3cret")] {
+        callers.push(ask(request, &before, &keeper).await.unwrap());
     }
-    assert!(!keeper.may_stay(&by_token, &model(&before)).await, "revoked");
-    let (opened_again, _) = logged_in(&keeper, &before).await;
-    assert_ne!(opened.token, opened_again.token);
-    keeper.sessions.close(&opened_again.session.id);
-    let gone = Caller { session: Some(opened_again.session.id), ..by_session };
-    assert!(!keeper.may_stay(&gone, &model(&before)).await, "logged out");
+    let stay = async |admin: &Admin| {
+        let mut stay = Vec::new();
+        for caller in &callers {
+            stay.push(keeper.may_stay(caller, &model(admin)).await);
+        }
+        stay
+    };
+    assert_eq!(stay(&before).await, [true, true, true]);
+    assert_eq!(stay(&Admin { allow: vec!["198.51.100.0/24".parse().unwrap()], ..before.clone() }).await, [false; 3]);
+    let revoked = Admin { tokens: Vec::new(), ..before.clone() };
+    assert_eq!(stay(&revoked).await, [true, false, true]);
+    let another = Admin { tokens: vec![ci(token_of([8; 32]).1)], ..before.clone() };
+    assert_eq!(stay(&another).await, [true, false, true], "another token of the same name and role");
+    let mut password = before.clone();
+    password.users[0].password = PasswordHash::Inline(hash_password(b"other").unwrap().into());
+    assert_eq!(stay(&password).await, [false, true, false]);
+    keeper.sessions.close(&opened.session.id);
+    assert_eq!(stay(&before).await, [false, true, true], "logged out");
+}
+
+#[tokio::test]
+async fn who_watches_through_a_door_alone_is_let_go_when_it_opens_for_them_no_more() {
+    use crate::model::access::SocketRules;
+    let (nobody, keeper) = (admin(Vec::new()), Keeper::new());
+    let local = ask(&request("127.0.0.1:1", &[]), &nobody, &keeper).await.unwrap();
+    assert!(keeper.may_stay(&local, &model(&nobody)).await);
+    assert!(!keeper.may_stay(&local, &model(&admin(vec![ops()]))).await, "there are logins now");
+    let with = |role| SocketRules { users: vec![("65533".into(), role)], groups: Vec::new() };
+    let before = Admin { socket: with(Role::Operator), ..nobody.clone() };
+    let mut by_socket = request("127.0.0.1:1", &[]);
+    by_socket.peer = Peer::Unix { uid: 65_533, gid: 65_533, own: false };
+    let watcher = ask(&by_socket, &before, &keeper).await.unwrap();
+    assert!(keeper.may_stay(&watcher, &model(&before)).await);
+    assert!(!keeper.may_stay(&watcher, &model(&nobody)).await);
+    assert!(!keeper.may_stay(&watcher, &model(&Admin { socket: with(Role::ReadOnly), ..nobody })).await);
+}
+
+#[tokio::test]
+async fn a_local_name_in_other_letters_is_not_asked_of_the_directory() {
+    let mut admin = admin(vec![ops()]);
+    // Nothing answers there: whoever were asked of it would be told so.
+    admin.ldap = Some(crate::model::access::Ldap::at("ldap://127.0.0.1:1"));
+    for name in ["OPS", "Ops", " ops"] {
+        assert_eq!(status(&basic(&format!("{name}:s3cret")), &admin).await, 401, "{name}");
+    }
+    assert_eq!(status(&basic("eve:s3cret"), &admin).await, 503);
 }

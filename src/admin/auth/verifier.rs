@@ -2,10 +2,11 @@
 //!
 //! A hash costs tens of milliseconds and megabytes on purpose, which makes the check itself a way to overload the box.
 //! So: two checks at a time on blocking threads, a right password is remembered for a minute under a keyed hash (the
-//! password itself is not kept), and whoever guesses is locked out ([`Lockout`]). An unknown name costs as much time as a
+//! password itself is not kept), and whoever guesses is locked out ([`Guesses`]). An unknown name costs as much time as a
 //! known one.
 
 use std::collections::HashMap;
+use std::io::Read as _;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -14,31 +15,33 @@ use std::time::Duration;
 use argon2::Argon2;
 use argon2::password_hash::phc::PasswordHash as Phc;
 use argon2::password_hash::{PasswordHasher, PasswordVerifier};
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::StatusCode;
 use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
 use super::super::problem::Problem;
-use super::lockout::{Locked, Lockout, insert_bounded};
+use super::guesses::Guesses;
+use super::lockout::{Who, insert_bounded};
+use super::sessions::Hash;
 use crate::model::PasswordHash;
 use crate::model::scenario::Secret;
 
 /// How long a right password is remembered.
 const REMEMBER: Duration = Duration::from_secs(60);
 const REMEMBERED_MAX: usize = 1_024;
+/// Longest secret of a file. Bytes.
+const SECRET_MAX: u64 = 64 << 10;
 /// Checks at a time; each takes 19 MiB with argon2's defaults.
 const CHECKS_AT_ONCE: usize = 2;
-/// How long a check may wait for its turn.
-const TURN_TIMEOUT: Duration = Duration::from_secs(5);
 
 #[derive(Debug)]
 pub(crate) struct Verifier {
     /// Keys the hashes under which right passwords are remembered.
     key: [u8; 32],
     remembered: Mutex<HashMap<[u8; 32], Instant>>,
-    lockout: Mutex<Lockout>,
+    pub guesses: Guesses,
     turns: Arc<Semaphore>,
     /// What files of hashes are relative to; the working directory until it is set.
     pub folder: OnceLock<PathBuf>,
@@ -58,7 +61,7 @@ impl Verifier {
             // Of no use to anybody where it fails: it is in no table that leaves this process.
             key: super::sessions::random().unwrap_or_default(),
             remembered: Mutex::new(HashMap::new()),
-            lockout: Mutex::default(),
+            guesses: Guesses::default(),
             turns: Arc::new(Semaphore::new(CHECKS_AT_ONCE)),
             folder: OnceLock::new(),
         }
@@ -85,11 +88,12 @@ impl Verifier {
         if self.is_remembered(&known) {
             return Ok(());
         }
-        self.refuse_locked(name, from)?;
-        let turn = tokio::time::timeout(TURN_TIMEOUT, Arc::clone(&self.turns).acquire_owned()).await;
-        let Ok(Ok(turn)) = turn else {
-            return Err(Problem::busy("too many passwords are being checked; try again"));
-        };
+        let who = self.who(name, from, hash.as_deref());
+        let (guess, turn) = self.guesses.begin(&self.turns, who).await?;
+        // Somebody may have asked the same meanwhile.
+        if self.is_remembered(&known) {
+            return Ok(());
+        }
         let right = tokio::task::spawn_blocking(move || {
             let _turn = turn;
             match hash {
@@ -100,30 +104,21 @@ impl Verifier {
                 }
             }
         });
-        if right.await.map_err(gone)? {
-            self.count_right(name, from);
-            let until = Instant::now() + REMEMBER;
-            insert_bounded(&mut self.remembered.lock(), REMEMBERED_MAX, known, until, |until| *until);
-            return Ok(());
+        if !right.await.map_err(gone)? {
+            return Err(guess.wrong());
         }
-        Err(self.count_wrong(name, from))
+        let until = Instant::now() + REMEMBER;
+        insert_bounded(&mut self.remembered.lock(), REMEMBERED_MAX, known, until, |until| *until);
+        guess.right();
+        Ok(())
     }
 
-    /// Whether `name` may try a password from there now.
-    pub fn refuse_locked(&self, name: &str, from: IpAddr) -> Result<(), Problem> {
-        self.lockout.lock().check(Instant::now(), name, from).map_err(locked)
+    /// Who tries a password against `hash`; `None`: against none of ours.
+    pub(super) fn who(&self, name: &str, from: IpAddr, hash: Option<&str>) -> Who {
+        Who::new(name, from, self.fingerprint(name, b"", hash))
     }
 
-    /// Counts a wrong password, and says what it is answered with.
-    pub fn count_wrong(&self, name: &str, from: IpAddr) -> Problem {
-        self.lockout.lock().wrong(Instant::now(), name, from).map_or_else(wrong, locked)
-    }
-
-    pub fn count_right(&self, name: &str, from: IpAddr) {
-        self.lockout.lock().right(Instant::now(), name, from);
-    }
-
-    fn fingerprint(&self, name: &str, password: &[u8], hash: Option<&str>) -> [u8; 32] {
+    fn fingerprint(&self, name: &str, password: &[u8], hash: Option<&str>) -> Hash {
         let mut digest = Sha256::new();
         digest.update(self.key);
         for part in [name.as_bytes(), hash.unwrap_or_default().as_bytes(), password] {
@@ -145,16 +140,6 @@ impl Verifier {
             None => false,
         }
     }
-}
-
-/// Says neither whether the name or the password is wrong.
-pub(super) fn wrong() -> Problem {
-    Problem::new(StatusCode::UNAUTHORIZED, "unauthorized", "wrong name or password")
-}
-
-fn locked(locked: Locked) -> Problem {
-    Problem::new(StatusCode::TOO_MANY_REQUESTS, "locked", locked.to_string())
-        .header(header::RETRY_AFTER, HeaderValue::from(locked.seconds()))
 }
 
 fn matches(password: &[u8], hash: &str) -> bool {
@@ -179,9 +164,7 @@ fn read_hash(hash: &PasswordHash, folder: &Path) -> Result<String, Problem> {
     let read = match hash {
         PasswordHash::Inline(hash) => return Ok(hash.to_string()),
         PasswordHash::From(Secret::Env(name)) => std::env::var(&**name).map_err(|e| e.to_string()),
-        PasswordHash::From(Secret::File(path)) => {
-            std::fs::read_to_string(folder.join(&**path)).map_err(|e| e.to_string())
-        }
+        PasswordHash::From(Secret::File(path)) => read_file(&folder.join(&**path)),
     };
     read.map(|text| text.trim().to_owned()).map_err(|error| {
         tracing::error!(%error, "a secret of the management cannot be read");
@@ -193,8 +176,22 @@ fn read_hash(hash: &PasswordHash, folder: &Path) -> Result<String, Problem> {
     })
 }
 
+/// A pipe that nobody writes into would hold a thread for each login.
+fn read_file(path: &Path) -> Result<String, String> {
+    if !std::fs::metadata(path).map_err(|e| e.to_string())?.is_file() {
+        return Err("it is no regular file".to_owned());
+    }
+    let mut text = String::new();
+    let file = std::fs::File::open(path).map_err(|e| e.to_string())?;
+    file.take(SECRET_MAX).read_to_string(&mut text).map_err(|e| e.to_string())?;
+    Ok(text)
+}
+
 #[cfg(test)]
 mod tests {
+    use axum::http::HeaderValue;
+    use axum::http::header::RETRY_AFTER;
+
     use super::*;
 
     const HERE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
@@ -208,24 +205,37 @@ mod tests {
         hash.to_string()
     }
 
-    async fn status(verifier: &Verifier, from: IpAddr, password: &str) -> u16 {
-        let hash = Some(cheap(b"right"));
-        let answer = verifier.verify(from, "ops", password.into(), hash).await;
+    async fn status(verifier: &Verifier, from: IpAddr, password: &str, hash: &str) -> u16 {
+        let answer = verifier.verify(from, "ops", password.into(), Some(hash.to_owned())).await;
         answer.map_or_else(|p| p.status.as_u16(), |()| 200)
     }
 
     #[tokio::test]
     async fn the_tenth_wrong_password_says_for_how_long_the_door_is_closed() {
-        let verifier = Verifier::new();
+        let (verifier, hash) = (Verifier::new(), cheap(b"right"));
         for _ in 0..9 {
-            assert_eq!(status(&verifier, HERE, "wrong").await, 401);
+            assert_eq!(status(&verifier, HERE, "wrong", &hash).await, 401);
         }
-        let hash = Some(cheap(b"right"));
-        let problem = verifier.verify(HERE, "ops", b"wrong".to_vec(), hash).await.unwrap_err();
+        let problem = verifier.verify(HERE, "ops", b"wrong".to_vec(), Some(hash.clone())).await.unwrap_err();
         assert_eq!((problem.status.as_u16(), &*problem.detail), (429, "Locked for 5 min after 10 wrong passwords"));
-        assert_eq!(problem.headers, [(header::RETRY_AFTER, HeaderValue::from(300))]);
-        assert_eq!(status(&verifier, HERE, "right").await, 429);
-        assert_eq!(status(&verifier, THERE, "right").await, 200);
+        assert_eq!(problem.headers, [(RETRY_AFTER, HeaderValue::from(300))]);
+        assert_eq!(status(&verifier, HERE, "right", &hash).await, 429);
+        assert_eq!(status(&verifier, THERE, "right", &hash).await, 200);
+        let another = cheap(b"another");
+        assert_eq!(status(&verifier, HERE, "another", &another).await, 200, "a new password is another door");
+    }
+
+    #[tokio::test]
+    async fn a_right_password_behind_many_wrong_ones_at_once_is_not_looked_at() {
+        let (verifier, hash) = (Verifier::new(), cheap(b"right"));
+        let guess = |n: usize| {
+            let password = if n == 79 { "right".to_owned() } else { format!("wrong{n}") };
+            let (verifier, hash) = (&verifier, &hash);
+            async move { status(verifier, HERE, &password, hash).await }
+        };
+        let answers = futures_util::future::join_all((0..80).map(guess)).await;
+        let told = |status: u16| answers.iter().filter(|answer| **answer == status).count();
+        assert_eq!((told(401), told(429), told(200)), (9, 71, 0), "the tenth is told the lock");
     }
 
     #[tokio::test]

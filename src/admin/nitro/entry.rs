@@ -55,10 +55,10 @@ async fn identify(app: &App, parts: &Parts) -> Result<Caller, Fault> {
 async fn of_session(app: &App, asking: &Asking<'_>, token: &str) -> Result<Caller, Fault> {
     let ended = || Fault::new(444, "");
     match app.0.nitro.sessions.find(Instant::now(), token).ok_or_else(ended)? {
-        Opener::User => {
-            let Peer::Tcp { address, .. } = asking.peer else { return Err(ended()) };
+        Opener::User(session) => {
+            let Peer::Tcp { .. } = asking.peer else { return Err(ended()) };
             auth::refuse_cross_site(asking.head()).map_err(Fault::from)?;
-            app.session(token, address.ip()).await.map_err(Fault::from)?.ok_or_else(ended)
+            app.session(&session, asking.peer).await.map_err(Fault::from)?.ok_or_else(ended)
         }
         // The door decides, as it did when the session was opened.
         Opener::Door(opener) => {
@@ -83,17 +83,18 @@ pub(super) async fn login(app: &App, parts: &Parts, payload: &Payload) -> Result
     let (name, password, timeout) = (text("username")?, text("password")?, timeout(object)?);
     let asking = Asking::of(parts)?;
     auth::refuse_cross_site(asking.head()).map_err(Fault::from)?;
-    let (token, opener) = match app.log_in(asking.peer, name, password).await {
-        Ok((opened, _)) => (opened.token, Opener::User),
+    let (actor, opener) = match app.log_in(asking.peer, name, password).await {
+        Ok((opened, caller)) => (caller.actor, Opener::User(opened.session.id)),
         // There is nothing to log in to: the door decides, whatever was sent.
         Err(problem) if problem.code == "no_login" => {
             let caller = asking.enter(app, 1027).await?;
-            (session::token().ok_or_else(|| Fault::new(1043, ""))?, Opener::Door(caller))
+            (caller.actor.clone(), Opener::Door(caller))
         }
         Err(problem) => return Err(refused(problem, 354)),
     };
-    app.0.nitro.sessions.open(Instant::now(), &token, opener, timeout);
-    let cookie = format!("NITRO_AUTH_TOKEN={token}; path=/nitro/v1; HttpOnly; SameSite=Strict");
+    let token = session::token().ok_or_else(|| Fault::new(1043, ""))?;
+    app.0.nitro.sessions.open(Instant::now(), &token, actor, opener, timeout);
+    let cookie = cookie(Some(&token), asking.peer);
     Ok(Answer::with_status(201).member("sessionid", token.into()).cookie(cookie))
 }
 
@@ -109,7 +110,16 @@ pub(super) async fn logout(app: &App, parts: &Parts) -> Answer {
             app.0.nitro.sessions.close(&token);
         }
     }
-    Answer::with_status(201).cookie("NITRO_AUTH_TOKEN=; path=/nitro/v1; Max-Age=0; HttpOnly; SameSite=Strict".into())
+    let peer = parts.extensions.get::<Peer>().copied();
+    peer.map_or_else(|| Answer::with_status(201), |peer| Answer::with_status(201).cookie(cookie(None, peer)))
+}
+
+/// Sets the cookie; without a token it is taken away.
+fn cookie(token: Option<&str>, peer: Peer) -> String {
+    let age = if token.is_some() { "" } else { " Max-Age=0;" };
+    let secure = if matches!(peer, Peer::Tcp { tls: true, .. }) { "; Secure" } else { "" };
+    let token = token.unwrap_or_default();
+    format!("NITRO_AUTH_TOKEN={token}; path=/nitro/v1;{age} HttpOnly; SameSite=Strict{secure}")
 }
 
 /// Whether the role reaches `access`; else 2138.

@@ -56,7 +56,6 @@ impl From<Refusal> for Fault {
             }
             Refusal::Stale(_) => Fault::new(291, detail),
             Refusal::Disk(_) => Fault::new(345, detail),
-            Refusal::NotInThisBuild(what) => Fault::new(301, format!("not available here: {what}")),
             Refusal::Stopping => Fault::new(291, detail).retry_after(5),
             Refusal::WouldBeStuck(_) | Refusal::Conflict(_) | Refusal::Unconfirmed(_) => {
                 Fault::new(257, detail).status(599)

@@ -11,10 +11,13 @@ use ring::rand::{SecureRandom, SystemRandom};
 use sha2::{Digest, Sha256};
 use tokio::time::Instant;
 
-use crate::admin::auth::Caller;
+use crate::admin::auth::{self, Caller};
+use crate::model::id::Name;
 
 /// Sessions at once; one more ends the one that was used least lately.
 const MOST: usize = 1_024;
+/// Of one caller; one more ends their own that was used least lately, and nobody else's.
+const PER_CALLER: usize = 64;
 /// How long a session may lie idle where the login does not say, as with NetScaler.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(900);
 /// The most that a login may ask for.
@@ -31,6 +34,8 @@ pub(in crate::admin) struct Sessions(Mutex<HashMap<Hash, Session>>);
 
 #[derive(Debug, Clone)]
 struct Session {
+    /// Who opened it, as the journal shows them.
+    actor: Name,
     opener: Opener,
     timeout: Duration,
     used: Instant,
@@ -39,8 +44,8 @@ struct Session {
 /// Who stands behind a token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Opener {
-    /// Whoever REST knows by the same token.
-    User,
+    /// Whoever holds this session. The token is NITRO's own: in REST's cookie it is nobody's.
+    User(auth::Hash),
     /// This caller, as long as they come in by the same door.
     Door(Caller),
 }
@@ -48,14 +53,16 @@ pub(super) enum Opener {
 // === impl Sessions ===
 
 impl Sessions {
-    pub fn open(&self, now: Instant, token: &str, opener: Opener, timeout: Duration) {
+    pub fn open(&self, now: Instant, token: &str, actor: Name, opener: Opener, timeout: Duration) {
         let mut table = self.0.lock();
         table.retain(|_, session| session.is_open(now));
-        if table.len() >= MOST {
-            let oldest = table.iter().min_by_key(|(_, session)| session.used).map(|(key, _)| *key);
-            oldest.and_then(|oldest| table.remove(&oldest));
+        if table.values().filter(|session| session.actor == actor).count() >= PER_CALLER {
+            drop_oldest(&mut table, |session| session.actor == actor);
         }
-        table.insert(hash(token), Session { opener, timeout, used: now });
+        if table.len() >= MOST {
+            drop_oldest(&mut table, |_| true);
+        }
+        table.insert(hash(token), Session { actor, opener, timeout, used: now });
     }
 
     /// Who opened it; it counts as used now.
@@ -79,7 +86,15 @@ impl Sessions {
     }
 }
 
-/// A token for a door; `None`: the system has no random numbers.
+/// The one that was used least lately.
+fn drop_oldest(table: &mut HashMap<Hash, Session>, among: impl Fn(&Session) -> bool) {
+    let oldest = table.iter().filter(|(_, session)| among(session)).min_by_key(|(_, session)| session.used);
+    if let Some(oldest) = oldest.map(|(key, _)| *key) {
+        table.remove(&oldest);
+    }
+}
+
+/// A new token; `None`: the system has no random numbers.
 pub(super) fn token() -> Option<String> {
     let mut bytes = [0; TOKEN_BYTES];
     SystemRandom::new().fill(&mut bytes).ok()?;
@@ -102,15 +117,17 @@ impl Session {
 mod tests {
     use super::*;
 
+    const USER: Opener = Opener::User([7; 32]);
+
     #[tokio::test(start_paused = true)]
     async fn a_session_ends_when_it_lay_idle_for_as_long_as_its_login_said_or_is_closed() {
         let (sessions, start) = (Sessions::default(), Instant::now());
         let later = |seconds| start + Duration::from_secs(seconds);
-        sessions.open(start, "a", Opener::User, Duration::from_secs(60));
-        assert_eq!(sessions.find(later(59), "a"), Some(Opener::User));
-        assert_eq!(sessions.find(later(118), "a"), Some(Opener::User));
+        sessions.open(start, "a", "x".into(), USER, Duration::from_secs(60));
+        assert_eq!(sessions.find(later(59), "a"), Some(USER));
+        assert_eq!(sessions.find(later(118), "a"), Some(USER));
         assert_eq!(sessions.find(later(178), "a"), None);
-        sessions.open(start, "b", Opener::User, TIMEOUT);
+        sessions.open(start, "b", "x".into(), USER, TIMEOUT);
         sessions.close("b");
         assert_eq!((sessions.find(start, "b"), sessions.find(start, &"c".repeat(999))), (None, None));
     }
@@ -119,9 +136,20 @@ mod tests {
     async fn one_session_too_many_ends_the_one_that_was_used_least_lately() {
         let (sessions, start) = (Sessions::default(), Instant::now());
         for at in 0..=MOST as u64 {
-            sessions.open(start + Duration::from_millis(at), &at.to_string(), Opener::User, TIMEOUT);
+            let actor = format!("admin:{}", at % 20).into();
+            sessions.open(start + Duration::from_millis(at), &at.to_string(), actor, USER, TIMEOUT);
         }
-        assert_eq!((sessions.find(start, "0"), sessions.find(start, "1")), (None, Some(Opener::User)));
+        assert_eq!((sessions.find(start, "0"), sessions.find(start, "1")), (None, Some(USER)));
         assert_eq!(token().map(|token| token.len()), Some(64));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_caller_who_logs_in_again_and_again_ends_nobody_elses_session() {
+        let (sessions, start) = (Sessions::default(), Instant::now());
+        sessions.open(start, "other", "admin:b".into(), USER, TIMEOUT);
+        for at in 1..=2 * MOST as u64 {
+            sessions.open(start + Duration::from_millis(at), &at.to_string(), "admin:a".into(), USER, TIMEOUT);
+        }
+        assert_eq!((sessions.find(start, "other"), sessions.0.lock().len()), (Some(USER), PER_CALLER + 1));
     }
 }

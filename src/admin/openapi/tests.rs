@@ -17,6 +17,38 @@ fn every_route_is_documented_once_and_every_reference_leads_somewhere() {
 }
 
 #[test]
+fn every_route_says_what_it_answers() {
+    let unsaid: Vec<String> = table().iter().filter(|r| matches!(r.answer, Answer::Unsaid)).map(operation_id).collect();
+    assert_eq!(unsaid, [""; 0]);
+}
+
+/// The manual's page on limits names them.
+#[test]
+fn these_acts_have_no_dry_run_and_all_others_have() {
+    let without = |route: &&Route| {
+        let in_body = matches!(route.body, Reads::Fields(fields) if fields.iter().any(|f| f.name == "dry_run"));
+        let is_act = route.method != Method::GET && idempotency::keeps(route.access);
+        is_act && !in_body && !route.query.iter().any(|f| f.name == "dry_run")
+    };
+    let mut acts: Vec<String> = table().iter().filter(without).map(|r| format!("{} {}", r.method, r.path)).collect();
+    acts.sort_unstable();
+    let known = [
+        "DELETE /api/v1/connections/{id}",
+        "DELETE /api/v1/outbox/{id}",
+        "DELETE /api/v1/persistence",
+        "DELETE /api/v1/users/{name}/lock",
+        "POST /api/v1/config/diff",
+        "POST /api/v1/config/reload",
+        "POST /api/v1/config/save",
+        "POST /api/v1/drills/{id}/stop",
+        "POST /api/v1/outbox/{id}/replay",
+        "POST /api/v1/triggers/{name}/test",
+        "POST /api/v1/zones/{name}/transfer",
+    ];
+    assert_eq!(acts, known);
+}
+
+#[test]
 fn operation_ids_are_unique() {
     let mut ids: Vec<String> = table().iter().map(operation_id).collect();
     let all = ids.len();

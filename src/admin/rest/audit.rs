@@ -56,17 +56,21 @@ pub(crate) fn routes() -> Vec<Route> {
     vec![
         Route::get("/api/v1/journal", "What happened, oldest first", journal)
             .query(JOURNAL)
+            .searches()
             .answers::<Items<JournalEntryDto>>(),
         Route::get("/api/v1/journal/shipping", "Where the journal is shipped to, and how far it has come", shipping)
             .answers::<Items<ShippingDto>>(),
         Route::get("/api/v1/timeline", "What happened between two moments, as one document", timeline)
             .query(TIMELINE)
+            .searches()
             .answers::<TimelineDto>(),
         Route::get("/api/v1/timeline/{incident}", "What happened around the commits of one moment", incident)
             .query(INCIDENT)
+            .searches()
             .answers::<TimelineDto>(),
         Route::get("/api/v1/scenarios/{name}/transitions", "Every commit of a scenario, oldest first", transitions)
             .query(TRANSITIONS)
+            .searches()
             .answers::<Items<TransitionDto>>(),
     ]
 }

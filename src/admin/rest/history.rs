@@ -39,6 +39,7 @@ pub(crate) fn routes() -> Vec<Route> {
     vec![
         Route::get("/api/v1/history", "Counters of the last 48 hours, with marks of what happened", history)
             .query(HISTORY)
+            .searches()
             .answers::<HistoryDto>(),
     ]
 }

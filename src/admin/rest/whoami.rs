@@ -81,7 +81,7 @@ fn describe(caller: &Caller, csrf: Option<String>) -> WhoamiDto {
 }
 
 async fn whoami(State(app): State<App>, caller: Caller, headers: HeaderMap) -> Response {
-    let token = caller.session.and(session_cookie(&headers));
+    let token = caller.session().and(session_cookie(&headers));
     uncached(Json(describe(&caller, token.map(|token| app.csrf(token)))).into_response())
 }
 
@@ -111,7 +111,7 @@ async fn logout(
     body: Body,
 ) -> Result<Response, Problem> {
     Fields::parse(&headers, &body::read(body, ACT_MAX).await?, &[])?;
-    if caller.session.is_none() {
+    if caller.session().is_none() {
         let detail = "this request came with no session, so there is none to end";
         return Err(Problem::new(StatusCode::CONFLICT, "no_session", detail));
     }

@@ -9,7 +9,8 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header, uri};
 use axum::response::{IntoResponse, Response};
 use tokio::net::TcpStream;
 use tokio::sync::{Semaphore, watch};
-use tokio_rustls::TlsAcceptor;
+use tokio_rustls::LazyConfigAcceptor;
+use tokio_rustls::rustls::server::Acceptor;
 
 use super::super::auth::Peer;
 use super::super::problem::Problem;
@@ -18,8 +19,9 @@ use super::carry;
 
 /// From the connection to the end of the handshake.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
-/// Handshakes at once: each costs a signature.
-const HANDSHAKES_MAX: usize = 32;
+/// Handshakes that are computed at once: each costs a signature, and traffic needs the other cores. No turn is held while a
+/// peer is waited for, so who says half of something holds nobody up.
+const SIGNATURES_AT_ONCE: usize = 1;
 /// The first byte of TLS: a handshake record.
 const HANDSHAKE: u8 = 0x16;
 
@@ -34,7 +36,7 @@ pub(super) struct Secure {
 
 impl Secure {
     pub fn new() -> Secure {
-        Secure { turns: Arc::new(Semaphore::new(HANDSHAKES_MAX)), plain: Router::new().fallback(speak_tls) }
+        Secure { turns: Arc::new(Semaphore::new(SIGNATURES_AT_ONCE)), plain: Router::new().fallback(speak_tls) }
     }
 
     pub async fn carry(
@@ -45,7 +47,6 @@ impl Secure {
         router: Router,
         shutdown: watch::Receiver<bool>,
     ) {
-        let acceptor = TlsAcceptor::from(Arc::clone(&identity.config));
         let opening = async {
             let mut first = [0];
             if stream.peek(&mut first).await.ok() != Some(1) {
@@ -54,8 +55,15 @@ impl Secure {
             if first[0] != HANDSHAKE {
                 return Some(Err(stream));
             }
-            let _turn = self.turns.acquire().await.ok()?;
-            match acceptor.accept(stream).await {
+            let shaken = async {
+                let hello = LazyConfigAcceptor::new(Acceptor::default(), stream).await?;
+                let handshake = {
+                    let _turn = self.turns.acquire().await.map_err(std::io::Error::other)?;
+                    hello.into_stream(Arc::clone(&identity.config))
+                };
+                handshake.await
+            };
+            match shaken.await {
                 Ok(stream) => Some(Ok(stream)),
                 Err(error) => {
                     tracing::debug!(%error, peer = %address.ip(), "a handshake with the management failed");
