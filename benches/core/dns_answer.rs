@@ -100,6 +100,7 @@ fn model() -> Arc<Model> {
         own_ttl: false,
         degraded_ttl: None,
         own_degraded_ttl: false,
+        gslb_vserver: None,
         records: vec![
             record(10, None),
             record(11, None),

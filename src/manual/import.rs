@@ -47,3 +47,26 @@
 //! | `RESET`, `DROP` | `reject` |
 //! | `insert_http_header`, `delete_http_header`, `replace` of a field, of the host, of the path | `edit` |
 //! | `cs action`, `-targetLBVserver` | `route` |
+//!
+//! ## GSLB and DNS
+//!
+//! | lines | become |
+//! |---|---|
+//! | `gslb site` | `[datacenter.NAME]`; the LOCAL one (or the one whose address is the box's own) is `[appliance] site` |
+//! | `gslb service` at another site, or with monitors | `[service.NAME]` with its monitors; without any the one that a service has by itself, for sites tell each other nothing here |
+//! | `gslb service` whose address is a vserver's of the file | `[check.NAME]` that follows the vserver: its own services (`considerEffectiveState NONE`), or its backups too (`STATE_ONLY`) |
+//! | `gslb vserver` with a domain | a steered RRset, [`records`](super::records): a record for each service, left out while the service is not UP; `gslb_vserver` keeps the name |
+//! | `-backupVServer` | a DR set and a scenario of the backup's name: active while all members of the vserver before it are down. `disablePrimaryOnDown` is `mode = "off"` of the way back |
+//! | `-publicIP`, `-weight`, `-TTL` | the record's `data`, `weight`, the RRset's `ttl` (3600 s where none is said) |
+//! | `-lbMethod ROUNDROBIN`, `SOURCEIPHASH`, `-persistenceType SOURCEIP` | `round_robin` (`weighted` where weights differ), `hash`. Methods by load, round trips or places are left out, and told: members answer in turn |
+//! | `-MIR`, `-EDR`, `-backupIP`, `-ECS` | `answers = "all"` (else one), `on_empty = "nodata"`, `on_empty = { static = [...] }`, `[dns] ecs` |
+//! | `service … ADNS 53` | `[dns] listen` |
+//! | `dns soaRec`, `nsRec`, `addRec`, `aaaaRec`, `cnameRec`, `mxRec`, `txtRec`, `srvRec`, `ptrRec`, `dns zone -proxyMode NO` | `soa` and `static` of the longest zone that the file names |
+//!
+//! A name that no zone of the file holds becomes a zone of its own, and a note says so: NetScaler answers for the domains
+//! that it knows and for nothing beside them, while a zone of the parent domain would deny names that are served
+//! elsewhere. A CNAME, a PTR record and names such as `_sip._tcp.example.com` stand in a zone of the domain above them.
+//!
+//! What is of a service at this site (drains, monitors, persistence) is of the vserver that it follows. Not carried over:
+//! exchange between sites, site persistence and its cookies, views and policies of DNS, GSLB service groups, places,
+//! spillover between sites, a second service with the same public address in one vserver.

@@ -32,6 +32,9 @@
 //!    answers. The client is the resolver that asks, or the subnet that it tells, where `ecs` is configured
 //!    ([`dns`](super::dns)).
 //!
+//! `gslb_vserver = "gv-web"` of an RRset changes no answer: it is what NetScaler's commands and NITRO call it, and RRsets
+//! of one name are the domains of one GSLB vserver ([`import`](super::import)).
+//!
 //! How many answers were made of the primary set, of a DR set, and of what `on_empty` chose, is counted for each RRset
 //! (`bascule_rrset_answers_total`, and `served` in the REST interface): after a transition it tells who still gets what.
 //!

@@ -85,6 +85,8 @@ pub struct Rrset {
     pub select: Select,
     /// For people and for geography.
     pub datacenter: Option<Name>,
+    /// What NetScaler's commands and NITRO call it; RRsets of one name are the domains of one GSLB vserver.
+    pub gslb_vserver: Option<Name>,
 }
 
 #[derive(Clone, Debug, PartialEq)]

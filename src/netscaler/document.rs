@@ -14,6 +14,8 @@ mod write;
 
 use serde_json::{Map, Value};
 
+pub(super) use write::check_name;
+
 use super::error::{NsError, Warning};
 use super::resource::{Resource, Shape};
 use super::statement::{Statement, Verb};

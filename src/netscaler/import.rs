@@ -7,6 +7,7 @@
 //!
 //! Every line has a fate: carried, carried in part, of no meaning here, or missing; nothing is dropped in silence.
 
+mod gslb;
 mod objects;
 mod policies;
 mod template;
@@ -101,7 +102,9 @@ pub fn import(text: &str) -> Result<Imported, String> {
     root.insert("schema".into(), 1.into());
     document = Document::from_root(root);
     words::set_aside(&mut lines);
+    let gslb = gslb::collect(&mut lines);
     objects::carry(&mut document, &mut lines);
+    gslb.carry(&mut document, &mut lines);
     policies::carry(&mut document, &mut lines);
     let lines = lines.into_iter().map(Pending::done).collect();
     Ok(Imported { document, lines })

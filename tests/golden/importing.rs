@@ -16,7 +16,12 @@ impl config::Files for NoFiles {
 }
 
 fn saved() -> String {
-    std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/nsconf/saved.ns.conf")).unwrap()
+    conf("saved.ns.conf")
+}
+
+fn conf(name: &str) -> String {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/nsconf").join(name);
+    std::fs::read_to_string(path).unwrap()
 }
 
 #[test]
@@ -39,4 +44,22 @@ fn a_saved_configuration_of_hundreds_of_lines_is_carried_and_what_is_not_is_told
         .filter(|p| !p.path.starts_with("certificate.") && !p.path.ends_with(".certificates"))
         .collect();
     assert!(others.is_empty(), "{others:#?}");
+}
+
+#[test]
+fn a_saved_configuration_of_gslb_becomes_zones_records_and_scenarios() {
+    let imported = import(&conf("gslb.ns.conf")).unwrap();
+    let mut told = Vec::new();
+    for line in &imported.lines {
+        told.extend(line.notes.iter().map(|note| format!("{} note: {note}", line.number)));
+        if let Fate::Missing { what, whole, traffic } = &line.fate {
+            told.push(format!("{} whole={whole} traffic={traffic}: {}", line.number, what.join("; ")));
+        }
+    }
+    let text = imported.document.to_toml().unwrap();
+    insta::assert_snapshot!(format!("{:?}\n{}\n\n{text}", imported.coverage(), told.join("\n")));
+    let root = config::Source { path: "imported.toml".into(), text: text.into() };
+    let loaded = config::load(root, &[], &NoFiles).map(|loaded| loaded.warnings).unwrap_or_else(|problems| problems);
+    let problems: Vec<String> = loaded.iter().map(|problem| problem.what.clone()).collect();
+    insta::assert_snapshot!("what_the_loader_says_of_imported_gslb", problems.join("\n"));
 }

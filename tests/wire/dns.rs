@@ -4,8 +4,7 @@
 mod rfc8906;
 
 use std::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::{Arc, atomic::Ordering};
 use std::time::Duration;
 
 use bascule::config::zonefile;
@@ -133,6 +132,7 @@ fn model(listen: &[&str]) -> Model {
             own_ttl: false,
             degraded_ttl: None,
             own_degraded_ttl: false,
+            gslb_vserver: None,
             records: vec![record([192, 0, 2, 10], None), record([198, 51, 100, 10], Some(ScenarioId(0)))],
             on_empty: OnEmpty::ServeAll,
             select: Select { topology: false, geo: false, method: SelectMethod::Ordered, answers: None },

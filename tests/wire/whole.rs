@@ -24,6 +24,8 @@ mod drills;
 mod ejection;
 #[path = "whole/failover.rs"]
 mod failover;
+#[path = "whole/gslb.rs"]
+mod gslb;
 #[path = "whole/kills.rs"]
 mod kills;
 #[path = "whole/limits.rs"]

@@ -44,6 +44,7 @@ fn rrset(records: Vec<Record>, on_empty: OnEmpty) -> Rrset {
         own_ttl: false,
         degraded_ttl: None,
         own_degraded_ttl: false,
+        gslb_vserver: None,
         records,
         on_empty,
         select: Select { topology: false, geo: false, method: SelectMethod::Ordered, answers: None },

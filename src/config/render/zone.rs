@@ -110,6 +110,7 @@ fn rrset(out: &mut Text, model: &Model, zone: &Zone, rrset: &Rrset) {
     out.key("on_empty", on_empty(&rrset.on_empty));
     out.key("select", select(&rrset.select));
     out.maybe("datacenter", rrset.datacenter.as_ref().map(Value::str));
+    out.maybe("gslb_vserver", rrset.gslb_vserver.as_ref().map(Value::str));
 }
 
 fn record(model: &Model, rrset: &Rrset, record: &Record) -> Value {

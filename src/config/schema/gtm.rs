@@ -332,6 +332,7 @@ static RRSET: Schema = Schema {
         key("on_empty", Kind::OneOf(&[Kind::Word(&ON_EMPTY), Kind::Table(&ON_EMPTY_STATIC)])),
         key("select", Kind::Table(&SELECT)),
         key("datacenter", Kind::Name),
+        key("gslb_vserver", Kind::Name),
     ],
     later: &["geo", "topology", "persistence"],
 };

@@ -275,7 +275,7 @@ fn is_needed(resource: &Resource, attribute: &Attribute) -> bool {
 }
 
 /// NetScaler's rule for names, and no slash, which tells members of groups apart.
-pub(super) fn check_name(name: &str) -> Result<(), NsError> {
+pub(in crate::netscaler) fn check_name(name: &str) -> Result<(), NsError> {
     let first = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let other = |c: char| first(c) || "#. :@=-".contains(c);
     let is_good = name.starts_with(first) && name.chars().all(other) && name.len() <= 127;

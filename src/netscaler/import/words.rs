@@ -9,6 +9,8 @@ pub(super) enum Class {
     Object,
     /// Policies, their actions, what they name, and their bindings.
     Policy,
+    /// GSLB and DNS: sites, services, vservers, zones, records.
+    Gslb,
     /// Nothing here follows from it: why.
     Irrelevant(&'static str),
     /// Nothing here does this: what it is, and whether traffic depends on it.
@@ -45,8 +47,27 @@ const CLASSES: &[(&str, Class)] = &[
     ("rewrite policylabel", Class::Missing("policy labels", true)),
     ("dns nameserver", Class::Irrelevant("names are asked of the servers that the machine has")),
     ("gslb parameter", Class::Irrelevant(BUILT_IN)),
-    ("gslb", Class::Missing("GSLB: write zones, scenarios and data centres, see `bascule manual scenarios`", true)),
-    ("dns", Class::Missing("DNS records and servers: write `[zone]`", true)),
+    ("gslb site", Class::Gslb),
+    ("gslb service", Class::Gslb),
+    ("gslb vserver", Class::Gslb),
+    ("gslb servicegroup", Class::Missing("GSLB service groups; write a record for each member", true)),
+    ("gslb", Class::Missing("GSLB beyond sites, services and vservers, see `bascule manual scenarios`", true)),
+    ("dns suffix", Class::Irrelevant("names are asked of the servers that the machine has")),
+    ("dns zone", Class::Gslb),
+    ("dns soarec", Class::Gslb),
+    ("dns nsrec", Class::Gslb),
+    ("dns addrec", Class::Gslb),
+    ("dns aaaarec", Class::Gslb),
+    ("dns cnamerec", Class::Gslb),
+    ("dns mxrec", Class::Gslb),
+    ("dns txtrec", Class::Gslb),
+    ("dns srvrec", Class::Gslb),
+    ("dns ptrrec", Class::Gslb),
+    ("dns key", Class::Missing("keys of DNSSEC; see `dnssec` of a zone", true)),
+    ("dns policy", Class::Missing("policies of DNS, and views", true)),
+    ("dns action", Class::Missing("policies of DNS, and views", true)),
+    ("dns view", Class::Missing("policies of DNS, and views", true)),
+    ("dns", Class::Missing("records of other types and further DNS settings: write `[zone]` and `[dns]`", true)),
     ("ssl parameter", Class::Irrelevant(BUILT_IN)),
     ("ssl fips", Class::Irrelevant(BUILT_IN)),
     ("ssl dtlsprofile", Class::Irrelevant("no DTLS")),
@@ -230,7 +251,7 @@ pub(super) fn set_aside(lines: &mut [Pending]) {
             Class::Missing(what, traffic) => {
                 line.fate = Some(Fate::Missing { what: vec![what.to_owned()], whole: true, traffic });
             }
-            Class::Object | Class::Policy => {}
+            Class::Object | Class::Policy | Class::Gslb => {}
         }
     }
 }

@@ -120,6 +120,7 @@ fn rrset(last: u8) -> Rrset {
         own_ttl: false,
         degraded_ttl: Some(5),
         own_degraded_ttl: true,
+        gslb_vserver: None,
         records: vec![
             record([192, 0, 2, 1], Some(OUT), None),
             record([192, 0, 2, last], None, None),

@@ -59,6 +59,7 @@ fn steered(owner: &str, data: &[&str], on_empty: OnEmpty) -> Rrset {
         own_ttl: false,
         degraded_ttl: None,
         own_degraded_ttl: false,
+        gslb_vserver: None,
         records: data.iter().map(record).collect(),
         on_empty,
         select: Select { topology: false, geo: false, method: SelectMethod::Ordered, answers: None },

@@ -114,6 +114,7 @@ fn rrset(
         on_empty: on_empty(cx, object, rtype, origin),
         select,
         datacenter: object.name("datacenter"),
+        gslb_vserver: object.name("gslb_vserver"),
     }
 }
 

@@ -140,6 +140,7 @@ impl World {
             own_ttl: false,
             degraded_ttl: None,
             own_degraded_ttl: false,
+            gslb_vserver: None,
             records,
             on_empty: OnEmpty::ServeAll,
             select: Select { topology: false, geo: false, method: SelectMethod::Ordered, answers: None },
