@@ -100,7 +100,7 @@
 //! in parallel gains nothing: no more passwords are looked at than would close the door. The Unix socket is never locked.
 //!
 //! A lock is forgotten when the user gets another password, and when a superuser lifts it:
-//! `DELETE /api/v1/users/NAME/lock`, also for a name of the directory.
+//! `unlock system user NAME` in the shell, `DELETE /api/v1/users/NAME/lock`; also for a name of the directory.
 //!
 //! ## How much one caller may hold
 //!

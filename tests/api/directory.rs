@@ -117,6 +117,8 @@ async fn people_of_the_directory_log_in_with_the_role_of_their_group() {
     let appliance = appliance(ldap(&slapd));
     let (status, alice) = log_in(&appliance, "alice", "wonderland").await;
     assert_eq!((status, &alice["actor"], &alice["role"]), (200, &json!("ldap:alice"), &json!("operator")), "{alice}");
+    let (status, capitals) = log_in(&appliance, " ALICE", "wonderland").await;
+    assert_eq!((status, &capitals["actor"]), (200, &json!("ldap:alice")), "one person: {capitals}");
     assert_eq!(log_in(&appliance, "alice", "wrong").await.0, 401);
     assert_eq!(log_in(&appliance, "alice", "").await.0, 401, "an empty password is no login");
     assert_eq!(log_in(&appliance, "carol", "x").await.0, 401);
@@ -149,8 +151,8 @@ async fn local_names_come_first_and_work_while_the_directory_is_away() {
 async fn guessing_at_the_directory_is_locked_out_too() {
     let slapd = slapd(None);
     let appliance = appliance(ldap(&slapd));
-    for _ in 0..9 {
-        assert_eq!(log_in(&appliance, "alice", "wrong").await.0, 401);
+    for name in ["alice", "Alice", "ALICE"].into_iter().cycle().take(9) {
+        assert_eq!(log_in(&appliance, name, "wrong").await.0, 401);
     }
     assert_eq!(log_in(&appliance, "alice", "wrong").await.0, 429);
     assert_eq!(log_in(&appliance, "alice", "wonderland").await.0, 429);

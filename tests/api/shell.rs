@@ -76,6 +76,20 @@ async fn a_scenario_goes_and_returns() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_lock_is_lifted_by_name() {
+    let appliance = Appliance::start();
+    let (out, code) = bascule(&appliance, &["shell", "-c", "unlock system user \"eve @ x\""], "").await;
+    assert_eq!(code, 0, "{out}");
+    let journal = appliance.get("/api/v1/journal?kind=access").await;
+    assert_eq!(
+        journal["items"][0]["body"],
+        serde_json::json!({
+            "what": "unlock", "user": "eve @ x", "networks": 0, "door": journal["items"][0]["body"]["door"],
+        })
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn monitors_are_shown_with_their_bindings_and_the_last_response_of_each() {
     let appliance = Appliance::start();
     let config = serde_json::json!({

@@ -120,22 +120,30 @@ async fn role_of(question: &Question) -> Result<Role, Denied> {
     }
     let filter = filled(&ldap.user_filter, "{user}", &question.name);
     let found = search(&mut asked, &ldap.base, &filter, &["memberOf"], 2).await?;
-    let [person] = &found[..] else {
-        if found.len() > 1 {
+    let person = match &found[..] {
+        [person] => Some(person),
+        [] => None,
+        _ => {
             tracing::warn!("LDAP: `user_filter` finds several people for one name; nobody is let in by it");
+            None
         }
-        return Err(Denied::Wrong);
     };
-    let mut groups: Vec<String> = attribute(person, "memberOf").to_vec();
+    // A name that is nobody's takes as many steps as one that is somebody's, so that the time tells nothing of it.
+    let (dn, password) = match person {
+        Some(person) => (person.dn.clone(), &*question.password),
+        None => (format!("cn=nobody,{}", ldap.base), "nobody"),
+    };
+    let mut groups = person.map_or_else(Vec::new, |person| attribute(person, "memberOf").to_vec());
     if let Some(base) = &ldap.group_base {
-        let filter = filled(&filled(&ldap.group_filter, "{user}", &question.name), "{dn}", &person.dn);
+        let filter = filled(&filled(&ldap.group_filter, "{user}", &question.name), "{dn}", &dn);
         let found = search(&mut asked, base, &filter, &["1.1"], GROUPS_MAX).await?;
         groups.extend(found.into_iter().map(|group| group.dn));
     }
     // Last, as themselves: from here on the connection is theirs, and it ends.
-    let bound = asked.simple_bind(&person.dn, &question.password).await.map_err(away)?;
+    let bound = asked.simple_bind(&dn, password).await.map_err(away)?;
     let _ = asked.unbind().await;
     match bound.rc {
+        _ if person.is_none() => Err(Denied::Wrong),
         0 => granted(ldap, &groups).ok_or(Denied::NoRole),
         // Wrong, locked, expired: by the directory's own rules.
         19 | 48 | 49 | 50 | 53 => Err(Denied::Wrong),

@@ -12,7 +12,7 @@ use super::configure::batch_arguments;
 use super::grammar::Arguments;
 use build::{
     act, connections, disable, disable_body, first, group, kick, monitors, note, persistence, set_force, set_scenario,
-    set_split, set_switch, shown,
+    set_split, set_switch, shown, unlock,
 };
 use explain::{explain_dns, explain_request, explain_service};
 
@@ -111,6 +111,7 @@ pub(super) const COMMANDS: &[Command] = &[
     one(&["kill", "service"], "kill service <name>", Some(View::Service), |a| kick("services", a)),
     one(&["kill", "serviceGroup"], "kill serviceGroup <name>", Some(View::Group), |a| kick("service-groups", a)),
     one(&["kill", "server"], "kill server <name>", Some(View::Server), |a| kick("servers", a)),
+    one(&["unlock", "system", "user"], "unlock system user <name>", None, unlock),
     one(&["explain", "service"], "explain service <name>", Some(View::Service), explain_service),
     Command {
         words: &["explain", "dns"],

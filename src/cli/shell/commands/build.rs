@@ -33,6 +33,11 @@ pub(super) fn connections(arguments: &Arguments) -> Result<Request, String> {
     Ok(Request::Connections(query))
 }
 
+/// Forgets the wrong passwords of a name.
+pub(super) fn unlock(arguments: &Arguments) -> Result<Request, String> {
+    Ok(Request::Delete(format!("users/{}/lock", segment(&first(arguments)))))
+}
+
 pub(super) fn persistence(arguments: &Arguments, clear: bool) -> Result<Request, String> {
     let mut query: Vec<_> = arguments.positional(0).map(|name| ("vserver", name.to_owned())).into_iter().collect();
     let names: &[&'static str] = if clear { &["client"] } else { &["client", "limit"] };
