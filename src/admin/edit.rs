@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use serde_json::{Map, Value};
-use tokio::sync::{Mutex, Semaphore};
+use tokio::sync::{Mutex, MutexGuard, Semaphore};
 
 use super::App;
 use super::auth::Caller;
@@ -118,15 +118,7 @@ impl App {
         F: Fn(&mut Map<String, Value>) -> Result<T, E> + Send + Sync + 'static,
     {
         let Ask { dry_run, if_hash, always } = ask;
-        let turns = &self.0.turns;
-        let full = || Problem::busy(format!("{WAITING_MAX} changes of the configuration are waiting; try again"));
-        let _place = turns.waiting.try_acquire().map_err(|_| Unedited::Busy(full()))?;
-        let waited = tokio::time::timeout(TURN_TIMEOUT, turns.turn.lock()).await;
-        let _turn = waited.map_err(|_| {
-            let detail = "another change of the configuration is still under way: a file that it names may be on a disk \
-                          that does not answer; nothing was changed, try again";
-            Unedited::Busy(Problem::busy(detail))
-        })?;
+        let _turn = self.0.turns.take().await.map_err(Unedited::Busy)?;
         let f = Arc::new(f);
         let mut round = 1;
         loop {
@@ -244,6 +236,20 @@ impl Default for Turns {
     }
 }
 
+impl Turns {
+    /// A turn, over when dropped. Errors: 503, too many wait, or the one before takes too long.
+    async fn take(&self) -> Result<MutexGuard<'_, ()>, Problem> {
+        let full = || Problem::busy(format!("{WAITING_MAX} changes of the configuration are waiting; try again"));
+        let _place = self.waiting.try_acquire().map_err(|_| full())?;
+        let waited = tokio::time::timeout(TURN_TIMEOUT, self.turn.lock()).await;
+        waited.map_err(|_| {
+            let detail = "another change of the configuration is still under way: a file that it names may be on a disk \
+                          that does not answer; nothing was changed, try again";
+            Problem::busy(detail)
+        })
+    }
+}
+
 // === impl Running ===
 
 impl Running {
@@ -307,6 +313,19 @@ mod tests {
             warnings: Vec::new(),
             generation: 1,
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_waits_for_an_edit_that_comes_to_no_end_is_told_so_and_so_is_one_too_many() {
+        let turns = Turns::default();
+        let stuck = turns.take().await.unwrap();
+        let refused = turns.take().await.map(|_| ()).unwrap_err();
+        assert!(refused.status == 503 && refused.detail.contains("does not answer"), "{}", refused.detail);
+        let waiting = futures_util::future::join_all((0..WAITING_MAX + 1).map(|_| turns.take()));
+        let told = waiting.await.into_iter().map(|turn| turn.map(|_| ()).unwrap_err().detail);
+        assert_eq!(told.filter(|detail| detail.contains("64 changes")).count(), 1);
+        drop(stuck);
+        assert!(turns.take().await.is_ok());
     }
 
     #[test]
