@@ -236,6 +236,8 @@ function dispatch(part) {
     net.begun = true;
     net.paint();
   } else if (event === 'reset') refetch();
+  // Another page of the same user took its place: coming back at once would end that one.
+  else if (event === 'ended') tries = RETRY.length;
   else if (event !== 'heartbeat') took(event, told);
   net.paint();
 }
