@@ -9,11 +9,11 @@ import sys
 import tempfile
 import time
 
-from harness import checks, dns, extra, machine, measure, rows, table
+from harness import admin, checks, dns, extra, machine, measure, rows, table
 from harness.servers import Servers
 
 # Figures that are not ratios to a peer, by area.
-FACTS = {"l4": (), "l7": extra.FACTS, "dns": dns.FACTS, "checks": checks.FACTS}
+FACTS = {"l4": (), "l7": extra.FACTS, "dns": dns.FACTS, "checks": checks.FACTS, "admin": admin.FACTS}
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -22,7 +22,7 @@ def name_of(fact):
 
 
 def options():
-    parser = argparse.ArgumentParser(prog="scripts/bench l4|l7|dns|checks", description=__doc__)
+    parser = argparse.ArgumentParser(prog="scripts/bench l4|l7|dns|checks|admin", description=__doc__)
     ids = [row.id for row in rows.ROWS] + [name_of(fact) for facts in FACTS.values() for fact in facts]
     parser.add_argument("areas", nargs="+", choices=tuple(FACTS))
     parser.add_argument("--binary", required=True, help="bascule, as built for release")

@@ -7,9 +7,9 @@ import subprocess
 from .machine import LOAD_CORE, Failed, on_core
 
 
-def run(command, seconds):
+def run(command, seconds, core=LOAD_CORE):
     try:
-        done = subprocess.run(on_core(LOAD_CORE, command), capture_output=True, text=True, timeout=seconds + 20)
+        done = subprocess.run(on_core(core, command), capture_output=True, text=True, timeout=seconds + 20)
     except subprocess.TimeoutExpired as error:
         raise Failed(f"{command[0]} does not end; {command[-1]} may have stopped answering") from error
     text = done.stdout + done.stderr
