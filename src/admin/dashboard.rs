@@ -51,6 +51,7 @@ const FILES: &[File] = &[
     file!("fmt.js", JS),
     file!("journal.js", JS),
     file!("lists.js", JS),
+    file!("missing.js", JS),
     file!("login.js", JS),
     file!("names.js", JS),
     file!("net.js", JS),

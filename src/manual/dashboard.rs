@@ -33,6 +33,7 @@
 //! | Services, Checks | the same rows across vservers, problems first, filtered on the appliance; one service: why it gets new clients or none, its last 48 hours, its monitors; one check: its last samples |
 //! | Outbox | deliveries that wait and that were given up, triggers with their breakers, queries of guards |
 //! | Journal | what happened, by object, person, kind and time; each row leads to its moment |
+//! | Asked in vain | what clients of NITRO asked for and this build does not have |
 //! | Configuration | the running configuration: checked as you type, what it would change, applied all or nothing; running and saved apart |
 //! | Certificates | the first to expire first |
 //!

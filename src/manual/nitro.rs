@@ -63,7 +63,8 @@
 //! as empty, so that clients that look at them go on.
 //!
 //! What is not there answers 1088 (a resource), 1090 (an attribute) or 1097 with the reason (a value): nothing is taken
-//! and ignored. `GET /api/v1/nitro/missing` lists what clients asked for in vain since the start.
+//! and ignored. `GET /api/v1/nitro/missing` and the dashboard's page *Asked in vain* list what clients asked for in vain
+//! since the start.
 //!
 //! `systemfile` keeps certificates and keys in the folder `ssl` of the state directory, under the name `/nsconfig/ssl`;
 //! `sslcertkey` finds them there by their plain names. Private keys go in and do not come out.

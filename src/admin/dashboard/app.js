@@ -13,7 +13,7 @@ const PAGES = {
   '': () => import('./overview.js'), scenarios: () => import('./scenarios.js'), vservers: () => import('./vservers.js'),
   services: () => import('./services.js'), checks: () => import('./checks.js'), timeline: () => import('./timeline.js'),
   datacenters: () => import('./datacenters.js'), dns: () => import('./dns.js'), outbox: () => import('./outbox.js'),
-  journal: () => import('./journal.js'), certificates: () => import('./certificates.js'), config: () => import('./config.js'),
+  journal: () => import('./journal.js'), missing: () => import('./missing.js'), certificates: () => import('./certificates.js'), config: () => import('./config.js'),
   states: () => import('./states.js'), login: () => login, more: () => ({ title: () => 'Pages', view: more }),
 };
 const COMING = { title: () => 'Bascule', view: () => h('p.empty', 'Reading…') };
@@ -21,7 +21,7 @@ const loaded = new Map();
 const RAIL = [
   ['', 'Overview'], 'Steering', ['scenarios', 'Scenarios'], ['datacenters', 'Data centres'], ['dns', 'DNS and zones'],
   ['timeline', 'Timeline'], 'Balancing', ['vservers', 'Vservers'], ['services', 'Services'], ['certificates', 'Certificates'],
-  'Box', ['outbox', 'Outbox'], ['journal', 'Journal'], ['config', 'Configuration'],
+  'Box', ['outbox', 'Outbox'], ['journal', 'Journal'], ['missing', 'Asked in vain'], ['config', 'Configuration'],
 ];
 const TABS = [['', 'home', 'Overview'], ['scenarios', 'sc', 'Scenarios'], ['vservers', 'vs', 'Vservers'], ['timeline', 'tl', 'Timeline'], ['more', 'more', 'More']];
 /** Kinds of events after which the status is another. */
@@ -63,14 +63,20 @@ export function setParams(changes) {
   history.replaceState(null, '', at(...[route.name, ...route.args].filter(Boolean)) + query(params));
   route = parse();
   needs();
-  schedule();
+  soon();
+}
+
+/** Something leaves or is practised: what is still on it, and how long it takes, has no event. */
+function waits() {
+  const status = need('status').data;
+  return Boolean(status && (status.draining.length || status.drill));
 }
 
 /** What the page at hand shows is fetched; also called where what it shows says what else there is. */
 export function needs() {
   const page = route.page;
   if (route.name === 'login' || !net.me) { want({}); return; }
-  want({ status: { path: '/status', refetch: MOVES, every: 5, keep: true }, ...(page.needs ? page.needs(route.args, route.params) : {}) });
+  want({ status: { path: '/status', refetch: MOVES, every: waits() ? 5 : 30, keep: true }, ...(page.needs ? page.needs(route.args, route.params) : {}) });
   rates(!net.noRates && page.rates ? page.rates(route.args, route.params) : null);
 }
 
@@ -98,13 +104,18 @@ window.addEventListener('hashchange', go);
 // === painting: once a frame, at most four times a second ===
 
 let due = null;
+let frame = null;
 let painted = 0;
 
 export function schedule() {
-  if (due) return;
-  const wait = Math.max(0, 250 - (performance.now() - painted));
-  due = setTimeout(() => requestAnimationFrame(() => { due = null; paintNow(); }), wait);
+  if (!due && !frame) due = setTimeout(soon, Math.max(0, 250 - (performance.now() - painted)));
+}
+/** With the next frame: what a person waits for. */
+function soon() {
+  clearTimeout(due);
+  due = null;
   // A hidden tab has no frames; it is painted when it is looked at.
+  frame ??= requestAnimationFrame(() => { frame = null; paintNow(); });
 }
 /** At once: what a person did. */
 export function repaint() { paintNow(); }
@@ -130,6 +141,7 @@ function paintNow() {
 }
 
 net.paint = schedule;
+net.show = soon;
 setInterval(() => { if (!document.hidden) schedule(); }, 1000);
 document.addEventListener('visibilitychange', () => { if (!document.hidden) paintNow(); });
 

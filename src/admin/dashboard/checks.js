@@ -8,8 +8,8 @@ import { filters, pager } from './lists.js';
 
 const PAGE = 100;
 export const title = args => args[0] || 'Checks';
-export const needs = ([name], params) => (name ? { check: { path: `/checks/${enc(name)}`, kind: 'check', one: true, every: 2, keep: true }, samples: { path: `/checks/${enc(name)}/history`, every: 2, keep: true } }
-    : { checks: { path: `/checks${query({ limit: PAGE, q: params.q, cursor: params.cursor })}`, kind: 'check', every: 5, keep: true } });
+export const needs = ([name], params) => (name ? { check: { path: `/checks/${enc(name)}`, kind: 'check', one: true, every: 5, keep: true }, samples: { path: `/checks/${enc(name)}/history`, refetch: ['check'], every: 5, keep: true } }
+    : { checks: { path: `/checks${query({ limit: PAGE, q: params.q, cursor: params.cursor })}`, kind: 'check', every: 10, keep: true } });
 export function view([name], params) {
     if (name) return shows('check', oneCheck);
     return [crumb(link(at('services'), 'Services'), 'Checks'), h('div.title', h('h1', 'Checks')), filters(params, 'check'), card('list', 'Checks', null, shows('checks', d => {

@@ -8,9 +8,9 @@ import { picture } from './pair.js';
 
 export const title = () => 'Data centres';
 export const needs = () => ({
-  pairs: { path: '/datacenter-pairs', kind: 'datacenter_pair', refetch: ['scenario', 'peer', 'board', 'check', 'switch'], every: 10 },
-  centres: { path: '/datacenters', refetch: ['check', 'board', 'switch', 'peer'], every: 5 },
-  peers: { path: '/peers', kind: 'peer', every: 5 },
+  pairs: { path: '/datacenter-pairs', kind: 'datacenter_pair', refetch: ['scenario', 'peer', 'board', 'check', 'switch'], every: 30 },
+  centres: { path: '/datacenters', refetch: ['check', 'board', 'switch', 'peer'], every: 10 },
+  peers: { path: '/peers', kind: 'peer', every: 10 },
   scenarios: { path: '/scenarios?limit=500', kind: 'scenario' },
 });
 

@@ -9,7 +9,7 @@ import { becauseOf, goesTo, names } from './names.js';
 export const title = args => args[0] || 'DNS and zones';
 export const needs = ([name]) => {
   const refetch = ['scenario', 'check', 'zone', 'board', 'datacenter_pair'];
-  return name ? { zone: { path: `/zones/${enc(name)}`, refetch, every: 5, keep: true } } : { zones: { path: '/zones', refetch, every: 5, keep: true }, scenarios: { path: '/scenarios?limit=500', kind: 'scenario' } };
+  return name ? { zone: { path: `/zones/${enc(name)}`, refetch, every: 15, keep: true } } : { zones: { path: '/zones', refetch, every: 15, keep: true }, scenarios: { path: '/scenarios?limit=500', kind: 'scenario' } };
 };
 
 // === a zone ===

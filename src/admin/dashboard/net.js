@@ -12,6 +12,7 @@ export const net = {
   me: null,                 // who calls
   csrf: null,               // what acts of a session carry
   paint: () => {},          // set by the page: something changed
+  show: () => {},           // set by the page: what was waited for is there
   event: () => {},          // set by the page: an event came
   login: () => {},          // set by the page: credentials are needed
   topics: null,
@@ -77,8 +78,9 @@ export const can = what => !net.me || !net.me.permissions || net.me.permissions.
 
 // === what a page shows ===
 //
-// A need is {path, kind, one, refetch, every, optional}: events of `kind` carry the whole object and are merged by name;
-// events of `refetch` fetch anew, at most once a second; `every` seconds it is fetched in any case.
+// A need is {path, kind, one, refetch, every, keep}: events of `kind` carry the whole object and are merged by name; events
+// of `refetch` fetch anew, at most once a second. States come that way. `every` so many seconds it is fetched as well, for
+// what no event tells: counters, times, the last sample of a probe, who is connected.
 
 let needs = new Map();
 export const fresh = new Map();
@@ -96,7 +98,8 @@ export class Need {
     if (this.busy) { this.again = true; return; }
     this.busy = true;
     this.at = performance.now();
-    const path = this.path;
+    const { path } = this;
+    const waited = !this.loaded;
     try {
       const data = await get(path);
       if (path === this.path) { this.data = data; this.error = null; this.loaded = true; }
@@ -104,7 +107,7 @@ export class Need {
       if (path === this.path) { this.error = error; this.loaded = true; if (!this.keep) this.data = null; }
     }
     this.busy = false;
-    net.paint();
+    if (waited) net.show(); else net.paint();
     if (this.again || path !== this.path) { this.again = false; this.soon(); }
   }
 

@@ -29,7 +29,7 @@ function deliveries(items) {
 }
 
 export const title = () => 'Outbox';
-export const needs = () => ({ outbox: { path: '/outbox?limit=500', refetch: ['trigger', 'scenario', 'alert'], every: 3, keep: true }, triggers: { path: '/triggers', kind: 'trigger', refetch: ['trigger', 'scenario'], every: 5, keep: true }, queries: { path: '/queries', every: 5, keep: true } });
+export const needs = () => ({ outbox: { path: '/outbox?limit=500', refetch: ['trigger', 'scenario', 'alert'], every: 15, keep: true }, triggers: { path: '/triggers', kind: 'trigger', refetch: ['trigger', 'scenario'], every: 15, keep: true }, queries: { path: '/queries', refetch: ['scenario'], every: 15, keep: true } });
 export function view() {
     return [h('div.title', h('h1', 'Outbox')),
       h('div.cols.first', card('waits', 'Deliveries', null, shows('outbox', o => {

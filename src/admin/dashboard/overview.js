@@ -13,10 +13,10 @@ const MOST = 5;
 
 export const title = () => 'Overview';
 export const needs = () => ({
-  zones: { path: '/zones', refetch: ['scenario', 'check', 'zone', 'board', 'datacenter_pair'], every: 10, keep: true },
-  pairs: { path: '/datacenter-pairs', kind: 'datacenter_pair', refetch: ['scenario', 'peer', 'board', 'check'], every: 10, keep: true },
+  zones: { path: '/zones', refetch: ['scenario', 'check', 'zone', 'board', 'datacenter_pair'], every: 30, keep: true },
+  pairs: { path: '/datacenter-pairs', kind: 'datacenter_pair', refetch: ['scenario', 'peer', 'board', 'check'], every: 30, keep: true },
   scenarios: { path: '/scenarios?limit=500', kind: 'scenario', keep: true },
-  vservers: { path: '/vservers?limit=100', kind: 'vserver', every: 5, keep: true },
+  vservers: { path: '/vservers?limit=100', kind: 'vserver', every: 10, keep: true },
   dead: { path: '/outbox?status=dead&limit=50', refetch: ['trigger', 'scenario'] },
 });
 

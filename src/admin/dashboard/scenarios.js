@@ -19,7 +19,7 @@ export function needs([name], params) {
   }
   const path = `/scenarios/${enc(name)}`;
   return {
-    scenario: { path, kind: 'scenario', one: true, refetch: ['check', 'board', 'vserver', 'service', 'switch', 'trigger'], every: 2, keep: true },
+    scenario: { path, kind: 'scenario', one: true, refetch: ['check', 'board', 'vserver', 'service', 'switch', 'trigger'], every: 5, keep: true },
     moves: { path: `${path}/transitions?limit=1000`, refetch: ['scenario', 'trigger'] },
   };
 }

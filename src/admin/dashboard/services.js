@@ -16,12 +16,12 @@ const STATES = [['', 'Any state, problems first'], ['DOWN', 'DOWN'], ['TROFS,TRO
 export const title = args => args[0] || 'Services';
 
 export function needs([name], params) {
-  const list = (state, limit) => ({ path: `/services${query({ limit, q: params.q, state, cursor: state === OUT ? '' : params.cursor })}`, kind: 'service', every: 5, keep: true });
+  const list = (state, limit) => ({ path: `/services${query({ limit, q: params.q, state, cursor: state === OUT ? '' : params.cursor })}`, kind: 'service', every: 10, keep: true });
   if (!name) return { services: list(params.state, PAGE), ...(params.state ? {} : { out: list(OUT, PAGE) }) };
   return {
-    service: { path: `/services/${enc(name)}`, kind: 'service', one: true, refetch: ['check'], every: 2, keep: true },
-    on: { path: `/connections${query({ service: name, limit: 200 })}`, every: 2, keep: true },
-    because: { path: `/explain/service${query({ name })}`, refetch: ['service', 'check'], every: 5, keep: true },
+    service: { path: `/services/${enc(name)}`, kind: 'service', one: true, refetch: ['check'], every: 5, keep: true },
+    on: { path: `/connections${query({ service: name, limit: 200 })}`, refetch: ['service'], every: 5, keep: true },
+    because: { path: `/explain/service${query({ name })}`, refetch: ['service', 'check'], every: 30, keep: true },
     states: { path: net.noHistory ? `/journal${query({ kind: 'state', since: '48h', newest_first: 'true', limit: 2000 })}` : `/history${query({ object: `service:${name}`, metric: 'state', from: '48h' })}`, refetch: ['service'] },
   };
 }

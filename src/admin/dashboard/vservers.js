@@ -12,12 +12,13 @@ import { byWhom, connections, filters, p99, pager, probing, rowActs, tone } from
 export const title = args => args[0] || 'Vservers';
 
 export function needs([name], params) {
-  if (!name) return { vservers: { path: `/vservers${query({ limit: 100, q: params.q, cursor: params.cursor })}`, kind: 'vserver', every: 5, keep: true } };
+  if (!name) return { vservers: { path: `/vservers${query({ limit: 100, q: params.q, cursor: params.cursor })}`, kind: 'vserver', every: 10, keep: true } };
   return {
-    vserver: { path: `/vservers/${enc(name)}`, kind: 'vserver', one: true, refetch: ['service'], every: 2, keep: true },
-    stats: { path: `/stats/vservers/${enc(name)}`, every: 2, keep: true },
-    ...members_.reduce((all, m) => ({ ...all, [`m:${m}`]: { path: `/services/${enc(m)}`, kind: 'service', one: true, every: leaving_.has(m) ? 2 : 15, keep: true } }), {}),
-    on: { path: `/connections${query({ vserver: name, limit: 200 })}`, every: 2, keep: true },
+    vserver: { path: `/vservers/${enc(name)}`, kind: 'vserver', one: true, refetch: ['service'], every: 5, keep: true },
+    // Comes each second by the stream, where that has rates.
+    stats: { path: `/stats/vservers/${enc(name)}`, every: net.noRates ? 5 : 0, keep: true },
+    ...members_.reduce((all, m) => ({ ...all, [`m:${m}`]: { path: `/services/${enc(m)}`, kind: 'service', one: true, every: leaving_.has(m) ? 5 : 15, keep: true } }), {}),
+    on: { path: `/connections${query({ vserver: name, limit: 200 })}`, refetch: ['service'], every: 5, keep: true },
   };
 }
 export const rates = ([name]) => (name ? `rates=${enc(`vserver/${name}`)}` : null);
@@ -66,7 +67,9 @@ function measure(stats, when) {
 
 export function event(kind, data, [name]) {
   const r = kind === 'rates' && (data.items || []).find(x => x.kind === 'vserver' && x.name === name);
-  if (r) measure(r, ms(data.now));
+  if (!r) return;
+  Object.assign(need('stats'), { data: r, loaded: true, at: performance.now() });
+  measure(r, ms(data.now));
 }
 
 function shares(v) {

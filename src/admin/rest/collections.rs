@@ -30,6 +30,9 @@ use crate::model::id::{
 /// How far the states of a service are told back.
 const HISTORY: Duration = Duration::from_secs(48 * 3_600);
 
+/// Stretches of a collection that are looked up one by one.
+const RUNS_MOST: usize = 64;
+
 /// A kind of object: where it stands in the model and how one is shown.
 struct Collection<D> {
     path: &'static str,
@@ -37,6 +40,8 @@ struct Collection<D> {
     names: fn(&Model) -> Vec<&str>,
     /// The objects at these places; many at once share what is looked up for them.
     show: fn(&World<'_>, Range<usize>) -> Vec<D>,
+    /// The state of one as it is shown, for kinds of which there may be many; of others it is looked up in what is shown.
+    state: Option<fn(&World<'_>, usize) -> &'static str>,
 }
 
 /// `names!(services)`: the names of a table of the model, in its order.
@@ -56,12 +61,14 @@ pub(crate) fn routes() -> Vec<Route> {
         noun: "vserver",
         names: names!(vservers),
         show: |world, range| range.map(|at| VserverDto::of(world, VserverId::from_index(at))).collect(),
+        state: Some(|world, at| world.view.vservers[at].state.word()),
     }));
     let [services, _] = collection(Collection {
         path: "services",
         noun: "service",
         names: names!(services),
         show: |world, range| ServiceDto::many(world, range),
+        state: Some(|world, at| world.view.services[at].state.word()),
     });
     routes.push(services);
     routes.push(Route::get("/api/v1/services/{name}", "One service", service).answers::<ServiceDto>());
@@ -70,30 +77,35 @@ pub(crate) fn routes() -> Vec<Route> {
         noun: "service group",
         names: names!(groups),
         show: |world, range| range.map(|at| ServiceGroupDto::of(world, GroupId::from_index(at))).collect(),
+        state: None,
     }));
     routes.extend(collection(Collection {
         path: "servers",
         noun: "server",
         names: names!(servers),
         show: |world, range| ServerDto::many(world, range),
+        state: None,
     }));
     routes.extend(collection(Collection {
         path: "rules",
         noun: "rule",
         names: names!(rules),
         show: |world, range| range.map(|at| RuleDto::of(world, at)).collect(),
+        state: None,
     }));
     routes.extend(collection(Collection {
         path: "certificates",
         noun: "certificate",
         names: names!(certificates),
         show: |world, range| range.map(|at| CertificateDto::of(world, CertificateId::from_index(at))).collect(),
+        state: None,
     }));
     routes.extend(collection(Collection {
         path: "checks",
         noun: "check",
         names: names!(checks),
         show: |world, range| range.map(|at| CheckDto::of(world, CheckId::from_index(at))).collect(),
+        state: None,
     }));
     let last = "The last samples of a check, oldest first, and the percentiles of its latency";
     routes.push(Route::get("/api/v1/checks/{name}/history", last, history).answers::<CheckHistoryDto>());
@@ -102,54 +114,63 @@ pub(crate) fn routes() -> Vec<Route> {
         noun: "monitor",
         names: names!(monitors),
         show: |world, range| range.map(|at| LbMonitorDto::of(world, MonitorId::from_index(at))).collect(),
+        state: None,
     }));
     routes.extend(collection(Collection {
         path: "scenarios",
         noun: "scenario",
         names: names!(scenarios),
         show: |world, range| ScenarioDto::many(world, range),
+        state: None,
     }));
     routes.extend(collection(Collection {
         path: "datacenters",
         noun: "data centre",
         names: names!(datacenters),
         show: |world, range| range.map(|at| DatacenterDto::of(world, DatacenterId::from_index(at))).collect(),
+        state: None,
     }));
     routes.extend(collection(Collection {
         path: "datacenter-pairs",
         noun: "data-centre pair",
         names: names!(pairs),
         show: |world, range| range.map(|at| PairDto::of(world, at)).collect(),
+        state: None,
     }));
     routes.extend(collection(Collection {
         path: "peers",
         noun: "peer",
         names: names!(peers),
         show: |world, range| range.map(|at| PeerDto::of(world, &world.model.peers[at])).collect(),
+        state: None,
     }));
     routes.extend(collection(Collection {
         path: "zones",
         noun: "zone",
         names: names!(zones),
         show: |world, range| range.map(|at| ZoneDto::of(world, at)).collect(),
+        state: None,
     }));
     routes.extend(collection(Collection {
         path: "triggers",
         noun: "trigger",
         names: names!(triggers),
         show: |world, range| range.map(|at| TriggerDto::of(world, TriggerId::from_index(at))).collect(),
+        state: None,
     }));
     routes.extend(collection(Collection {
         path: "queries",
         noun: "query",
         names: names!(queries),
         show: |world, range| range.map(|at| QueryDto::of(world, QueryId::from_index(at))).collect(),
+        state: None,
     }));
     routes.extend(collection(Collection {
         path: "switches",
         noun: "switch",
         names: names!(switches),
         show: |world, range| range.map(|at| SwitchDto::of(world, SwitchId::from_index(at))).collect(),
+        state: None,
     }));
     routes
 }
@@ -199,27 +220,32 @@ fn collection<D>(collection: Collection<D>) -> [Route; 2]
 where
     D: Schema + Serialize + Send + 'static,
 {
-    let Collection { path, noun, names, show } = collection;
+    let Collection { path, noun, names, show, state } = collection;
     let all = move |State(app): State<App>, params: Params| async move {
         let page = Page::of(&params)?;
         let shown = app.study(move |world| {
             let names = names(world.model);
-            let mut states = Vec::new();
-            if page.asks_for_states() {
-                states = show(world, 0..names.len()).into_iter().map(|item| serde_json::to_value(item).ok()).collect();
+            // What is shown to learn its state only.
+            let mut looked_at = Vec::new();
+            if page.asks_for_states() && state.is_none() {
+                looked_at =
+                    show(world, 0..names.len()).into_iter().map(|item| serde_json::to_value(item).ok()).collect();
             }
-            let is_wanted = |at: &usize| {
-                let state = states.get(*at).and_then(Option::as_ref);
-                page.is_named(names[*at]) && (states.is_empty() || state.is_some_and(|item| page.has_state(item)))
+            let has_state = |at: usize| match state {
+                Some(state) => page.is_state(state(world, at)),
+                None => looked_at.get(at).and_then(Option::as_ref).is_some_and(|item| page.has_state(item)),
             };
+            let is_wanted = |at: &usize| page.is_named(names[*at]) && (!page.asks_for_states() || has_state(*at));
             let cut = page.cut((0..names.len()).filter(is_wanted).collect(), &names);
             let mut items = Vec::with_capacity(cut.shown.len());
-            for run in cut.shown.chunk_by(|a, b| a + 1 == *b) {
-                let run = run[0]..run[0] + run.len();
-                match states.get(run.clone()) {
-                    Some(shown) if !states.is_empty() => items.extend(shown.iter().map(|item| page.text(item))),
-                    _ => items.extend(show(world, run).iter().map(|item| page.text(item))),
+            let runs = || cut.shown.chunk_by(|a, b| a + 1 == *b).map(|run| run[0]..run[0] + run.len());
+            match (cut.shown.first(), cut.shown.last()) {
+                // Each run has a price of its own; beyond some it is less to leave out what stands between them.
+                (Some(&first), Some(&last)) if runs().count() > RUNS_MOST => {
+                    let all = show(world, first..last + 1);
+                    items.extend(cut.shown.iter().filter_map(|at| all.get(at - first)).map(|item| page.text(item)));
                 }
+                _ => runs().for_each(|run| items.extend(show(world, run).iter().map(|item| page.text(item)))),
             }
             let last = cut.last.map(|at| names[at]);
             page.answer(&format!("/api/v1/{path}"), &params, items, &cut, last)

@@ -91,9 +91,11 @@ impl Page {
     }
 
     pub fn has_state(&self, shown: &Value) -> bool {
-        let Some(states) = &self.states else { return true };
-        let state = shown.get("state").and_then(Value::as_str);
-        state.is_some_and(|state| states.iter().any(|wanted| wanted.eq_ignore_ascii_case(state)))
+        self.states.is_none() || shown.get("state").and_then(Value::as_str).is_some_and(|state| self.is_state(state))
+    }
+
+    pub fn is_state(&self, state: &str) -> bool {
+        self.states.as_ref().is_none_or(|states| states.iter().any(|wanted| wanted.eq_ignore_ascii_case(state)))
     }
 
     /// The page of those that are wanted, given as their positions in ascending order.

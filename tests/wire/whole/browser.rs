@@ -5,6 +5,8 @@
 mod claims;
 #[path = "browser/driver.rs"]
 mod driver;
+#[path = "browser/looks.rs"]
+mod looks;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -187,8 +187,12 @@ impl Browser {
 
     pub fn size(&self, width: u32, height: u32) {
         let metrics = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600 });
-        let command = json!({ "cmd": "Emulation.setDeviceMetricsOverride", "params": metrics });
-        self.in_session("/goog/cdp/execute", &command);
+        self.command("Emulation.setDeviceMetricsOverride", &metrics);
+    }
+
+    /// A command of the protocol for developers.
+    pub fn command(&self, name: &str, params: &Value) -> Value {
+        self.in_session("/goog/cdp/execute", &json!({ "cmd": name, "params": params }))
     }
 
     /// The entries of a log since it was last read.
