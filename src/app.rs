@@ -40,7 +40,7 @@ pub const DRAIN: Duration = Duration::from_secs(30);
 /// writer has ended by a bug.
 pub fn run(options: RunOptions) -> ExitCode {
     install_crypto();
-    logging::start();
+    let logging = logging::start();
     limits::raise_open_files();
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().thread_name("bascule").build() {
         Ok(runtime) => runtime,
@@ -49,7 +49,8 @@ pub fn run(options: RunOptions) -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let code = runtime.block_on(run::run(options));
+    let code = runtime.block_on(run::run(options, &logging));
+    logging.end();
     // What still blocks (a look-up, a slow disk) must not hold up the end.
     runtime.shutdown_timeout(Duration::from_millis(200));
     code

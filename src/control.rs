@@ -19,6 +19,7 @@ pub mod resolve;
 pub mod save;
 mod ship;
 pub mod store;
+mod trace;
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;

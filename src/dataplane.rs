@@ -37,7 +37,7 @@ use crate::model::event::Observation;
 use crate::model::id::Name;
 use crate::model::time::{Tick, micros};
 use crate::snapshot::Cell;
-use crate::snapshot::live::ServiceLive;
+use crate::snapshot::live::{ServiceLive, Traces};
 use member::Plane;
 
 /// Client connections of the process at most; fewer where the limit of open files says so.
@@ -78,6 +78,7 @@ pub(crate) struct Shared {
     pub tls: tls::Servers,
     pub tls_clients: tls::Clients,
     pub log: access::AccessLog,
+    pub traces: Arc<Traces>,
     open: AtomicUsize,
     idle: Notify,
     origin: Instant,
@@ -147,6 +148,7 @@ impl Dataplane {
         let (kill, kill_seen) = watch::channel(false);
         let budget = Budget::of(open_files_max());
         l4::set_most_pipes(budget.pipes);
+        let traces = Arc::clone(&cell.load().traces);
         let shared = Arc::new(Shared {
             plane: Plane { cell, observations },
             // The rare request gets a quarter of the idle connections to servers.
@@ -161,6 +163,7 @@ impl Dataplane {
             tls: tls::Servers::default(),
             tls_clients: tls::Clients::default(),
             log: access::AccessLog::new(folder),
+            traces,
             open: AtomicUsize::new(0),
             idle: Notify::new(),
             origin,

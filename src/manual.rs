@@ -30,6 +30,7 @@
 //! - [`import`]: an `ns.conf` as TOML, and what of it is not carried over
 //! - [`rest`]: the configuration object by object over HTTP, lists, certificates, events
 //! - [`endings`]: how requests and connections end, times, the access log, who is connected
+//! - [`traces`]: traces of requests: W3C Trace Context, sampling, spans over OTLP
 //! - [`figures`]: every statistic of NetScaler and where it is read, and the series for Prometheus
 //! - [`access`]: who gets in: users, sessions, tokens, a directory, TLS on the management address
 //! - [`looking_ahead`]: the first sentence of the status, dry runs of acts and how much care they ask for, histories
@@ -81,6 +82,7 @@ pub mod shell;
 pub mod sql;
 pub mod states;
 pub mod tls;
+pub mod traces;
 pub mod transfers;
 pub mod triggers;
 pub mod windows;

@@ -19,6 +19,7 @@ pub mod id;
 pub mod lateness;
 pub mod ldap;
 pub mod limit;
+pub mod log;
 pub mod lookup;
 pub mod net;
 pub mod peer;
@@ -33,6 +34,7 @@ pub mod syslog;
 pub mod template;
 pub mod time;
 pub mod tls;
+pub mod trace;
 pub mod transfer;
 pub mod vserver;
 pub mod zone;
@@ -50,6 +52,7 @@ use id::{
     CertificateId, CheckId, CriterionId, DatacenterId, GroupId, Kind, LbGroupId, MonitorId, Name, QueryId, RuleId,
     ScenarioId, ServerId, ServiceId, SwitchId, TimeWindowId, TriggerId, VserverId, WatchedId,
 };
+pub use log::{AccessTo, Log, LogFormat};
 use lookup::{Lookup, Question, Resolver};
 use peer::{Peer, PeerLink};
 use persistence::LbGroup;
@@ -58,6 +61,7 @@ use scenario::{Datacenter, Pair, Query, Scenario, Switch, TimeWindow, Trigger};
 use service::{Server, Service, ServiceGroup};
 use ship::Ship;
 use tls::Certificate;
+use trace::Trace;
 use vserver::Vserver;
 use zone::Zone;
 
@@ -74,6 +78,7 @@ pub struct Model {
     /// `[monitors] scripts`: the folder of the scripts of USER monitors, relative to that of the configuration.
     pub monitor_scripts: Option<Name>,
     pub log: Log,
+    pub trace: Option<Trace>,
     pub resolver: Resolver,
     pub monitors: Vec<Monitor>,
     pub checks: Vec<Check>,
@@ -131,32 +136,6 @@ pub struct Journal {
     pub size: u64,
 }
 
-/// What is written of each request (HTTP) and connection (L4).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Log {
-    pub access: AccessTo,
-    pub format: LogFormat,
-}
-
-/// Where the lines go.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum AccessTo {
-    #[default]
-    Off,
-    Stdout,
-    /// Relative to the folder of the configuration.
-    File(Name),
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum LogFormat {
-    /// `key=value`, one line each.
-    #[default]
-    Text,
-    /// One JSON object a line.
-    Json,
-}
-
 /// Lookup by name; the tables are sorted, so it is a binary search.
 macro_rules! lookup {
     ($($(#[$doc:meta])* $method:ident, $table:ident, $id:ident);+ $(;)?) => {$(
@@ -180,6 +159,7 @@ impl Model {
             ships: Vec::new(),
             monitor_scripts: None,
             log: Log::default(),
+            trace: None,
             resolver: Resolver::default(),
             monitors: Vec::new(),
             checks: Vec::new(),

@@ -39,6 +39,8 @@ pub struct Snapshot {
     pub log: Arc<live::LogLive>,
     /// How shipping the journal goes.
     pub ships: Arc<live::Ships>,
+    /// Spans of requests on their way out.
+    pub traces: Arc<live::Traces>,
     /// Counters of rules.
     pub rules: Vec<Arc<live::RuleLive>>,
     /// Rules and criteria, prepared once for each model.

@@ -9,9 +9,11 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::runtime::Runtime;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
+use super::logging::Logging;
 use super::ready::{self, Listeners};
 use super::signals::{self, Hangup, StopSignals};
 use super::{RunOptions, state_directory};
@@ -33,6 +35,9 @@ use crate::snapshot::live::CookieKey;
 /// What DNS may still answer after the drain.
 const DNS_GRACE: Duration = Duration::from_millis(200);
 
+/// So that what takes long does not hold up the next one.
+const MANAGEMENT_THREADS: usize = 2;
+
 /// The one writer has ended by a bug (`EX_SOFTWARE`).
 const BUG: u8 = 70;
 
@@ -42,6 +47,7 @@ struct Running {
     dataplane: Dataplane,
     dns: DnsServer,
     admin: JoinHandle<()>,
+    management: Runtime,
     peers: JoinHandle<()>,
     admin_address: SocketAddr,
     tls: Arc<TlsDoor>,
@@ -49,7 +55,7 @@ struct Running {
     socket: Option<PathBuf>,
 }
 
-pub(super) async fn run(options: RunOptions) -> ExitCode {
+pub(super) async fn run(options: RunOptions, logging: &Logging) -> ExitCode {
     // Before anything can take long: a stop signal is never lost.
     let (mut stop, hangup) = match StopSignals::new().and_then(|stop| Ok((stop, Hangup::new()?))) {
         Ok(signals) => signals,
@@ -63,6 +69,7 @@ pub(super) async fn run(options: RunOptions) -> ExitCode {
         Ok(running) => running,
         Err(why) => return fail(&why),
     };
+    logging.follow(Arc::clone(&running.reactor.cell));
     signals::reload_on_hangup(hangup, running.reactor.handle.clone());
     let code = tokio::select! {
         name = stop.next() => {
@@ -117,9 +124,23 @@ async fn start(options: &RunOptions) -> Result<Running, String> {
     let socket = socket.filter(|_| unix.is_some());
     let tls = Arc::new(TlsDoor::new(state.clone()));
     let doors = Doors { tcp: Some(admin_listener), unix, tls: Arc::clone(&tls), state };
-    let admin = admin::serve_through(reactor.handle.clone(), doors, stopping);
     let peers = peer::start(reactor.handle.clone());
-    Ok(Running { reactor, dataplane, dns, admin, peers, admin_address, tls, stop_admin, socket })
+    let management = management().map_err(|e| format!("the machine refuses threads: {e}"))?;
+    let admin = {
+        let _inside = management.enter();
+        admin::serve_through(reactor.handle.clone(), doors, stopping)
+    };
+    Ok(Running { reactor, dataplane, dns, admin, management, peers, admin_address, tls, stop_admin, socket })
+}
+
+/// Management has threads of its own: an answer waits for its share of the machine, and not for its turn among all the
+/// traffic.
+fn management() -> std::io::Result<Runtime> {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(MANAGEMENT_THREADS)
+        .enable_all()
+        .thread_name("bascule-admin")
+        .build()
 }
 
 /// Exactly what `check` does, and its words.
@@ -262,7 +283,7 @@ impl Running {
     /// Lets what is open finish, at most for `limit` or until a second signal comes; then ends everything in the
     /// opposite order of its start.
     async fn stop(self, limit: Duration, stop: &mut StopSignals) {
-        let Running { reactor, dataplane, dns, admin, peers, admin_address: _, tls: _, stop_admin, socket } = self;
+        let Running { reactor, dataplane, dns, admin, management, peers, stop_admin, socket, .. } = self;
         reactor.handle.drain().await;
         tokio::select! {
             () = dataplane.drain(limit) => {}
@@ -273,6 +294,7 @@ impl Running {
         peers.abort();
         stop_admin.send_replace(true);
         let _ = admin.await;
+        management.shutdown_background();
         reactor.stop().await;
         if let Some(socket) = socket {
             let _ = std::fs::remove_file(socket);

@@ -53,6 +53,7 @@ const PAGES: &[(&str, &str)] = &pages![
     "sql",
     "states",
     "tls",
+    "traces",
     "transfers",
     "triggers",
     "windows",

@@ -18,6 +18,7 @@ mod limits;
 mod peer;
 mod rule;
 mod ship;
+mod telling;
 pub(super) mod text;
 mod tls;
 mod zone;
@@ -25,10 +26,10 @@ mod zone;
 use std::fmt::Write;
 
 use crate::config::units::{format_duration, format_size};
+use crate::model::Model;
 use crate::model::condition::Condition;
 use crate::model::peer::SHARED_TABLES;
 use crate::model::scenario::Secret;
-use crate::model::{AccessTo, LogFormat, Model};
 use text::{Text, Value};
 
 /// The whole model as one TOML document.
@@ -104,16 +105,8 @@ fn once(out: &mut Text, model: &Model) {
         out.key("scripts", Value::str(scripts));
     }
 
-    out.table(&["log"]);
-    out.key(
-        "access",
-        match &model.log.access {
-            AccessTo::Off => Value::Str("off".into()),
-            AccessTo::Stdout => Value::Str("stdout".into()),
-            AccessTo::File(file) => Value::str(file),
-        },
-    );
-    out.key("format", Value::Str(if model.log.format == LogFormat::Json { "json" } else { "text" }.into()));
+    telling::log(out, model);
+    telling::trace(out, model);
 
     if !model.resolver.name_servers.is_empty() {
         out.table(&["resolver"]);

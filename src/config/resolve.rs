@@ -36,6 +36,7 @@ mod service;
 mod ship;
 mod term;
 mod tls;
+mod trace;
 mod vserver;
 mod window;
 mod zone;
@@ -85,6 +86,7 @@ pub fn resolve(report: &mut Report, document: &Table, files: &dyn Files) -> Mode
     let journal = global::journal(cx);
     let monitor_scripts = monitor::scripts(cx);
     let log = global::log(cx);
+    let trace = trace::trace(cx);
     let resolver = global::resolver(cx);
     let monitors = monitor::all(cx);
     let servers = service::servers(cx);
@@ -123,6 +125,7 @@ pub fn resolve(report: &mut Report, document: &Table, files: &dyn Files) -> Mode
         ships,
         monitor_scripts,
         log,
+        trace,
         resolver,
         monitors,
         checks,

@@ -15,6 +15,7 @@ mod monitor;
 mod peer;
 mod rule;
 mod ship;
+mod telling;
 mod tls;
 
 pub use monitor::{is_probed, keys_of_kinds, kind_has_key};
@@ -118,6 +119,7 @@ const NAMES: Kind = Kind::List(&Kind::Name);
 /// `{ Name = "value" }`
 const HEADERS: Kind = Kind::Map(&Kind::Text);
 const TTL: Kind = Kind::Duration(0, 2_147_483_647 * SECOND);
+const NETWORKS: Kind = Kind::OneOf(&[Kind::List(&Kind::Network), Kind::Network]);
 const STATUSES: Kind = Kind::List(&Kind::Status);
 
 /// The whole document.
@@ -128,7 +130,8 @@ pub static ROOT: Schema = schema(&[
     key("admin", Kind::Table(&admin::ADMIN)),
     key("features", Kind::Table(&FEATURES)),
     key("journal", Kind::Table(&JOURNAL)),
-    key("log", Kind::Table(&LOG)),
+    key("log", Kind::Table(&telling::LOG)),
+    key("trace", Kind::Table(&telling::TRACE)),
     key("resolver", Kind::Table(&RESOLVER)),
     key("defaults", Kind::Table(&DEFAULTS)),
     key("monitors", Kind::Table(&monitor::MONITORS)),
@@ -173,9 +176,6 @@ static JOURNAL: Schema = schema(&[
     key("size", Kind::Size(1 << 20, 1 << 50)),
     key("ship", Kind::Map(&Kind::Table(&ship::SHIP))),
 ]);
-
-static LOG: Schema = schema(&[key("access", Kind::Name), key("format", Kind::Word(&LOG_FORMATS))]);
-static LOG_FORMATS: Words = words(&["text", "json"]);
 
 /// Who is asked for the names of servers.
 static RESOLVER: Schema = schema(&[key("name_servers", Kind::List(&Kind::Name))]);

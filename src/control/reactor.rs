@@ -15,9 +15,8 @@ use super::core::{Answer, ConfigOutcome, Core, FileAccess, Input, Lookups, Outpu
 use super::courier::{Courier, Returned};
 use super::disk::{Disk, Report};
 use super::resolve::Resolver;
-use super::ship;
 use super::store::{Found, Store};
-use super::{Event, Handle, Request};
+use super::{Event, Handle, Request, ship, trace};
 use crate::config::Loaded;
 use crate::model::event::Observation;
 use crate::probe::inline::Answers;
@@ -125,10 +124,11 @@ impl Reactor {
             cell: Arc::clone(&cell),
             journal: store.reader(),
             places: store.places(),
-            head,
+            head: head.clone(),
             surroundings: surroundings.clone(),
             clock,
         })?;
+        trace::start(Arc::clone(&cell), surroundings.clone(), head)?;
         let disk = Disk::start(store, move |what| {
             if let Report::Written { journal_head: newest, .. } = &what {
                 journal_head.send_replace(*newest);

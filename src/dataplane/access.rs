@@ -28,6 +28,8 @@ pub(crate) struct AccessLog {
     /// Seconds since 1970 at the start: tells the ids of one process from those of the next.
     boot: u32,
     on: AtomicBool,
+    /// The lines hold what a client says of itself and of where it comes from.
+    combined: AtomicBool,
     /// The bits of [`Errors`].
     errors: AtomicU64,
     /// Written at a new configuration only.
@@ -59,6 +61,7 @@ impl AccessLog {
             folder,
             boot: now_s(),
             on: AtomicBool::new(false),
+            combined: AtomicBool::new(false),
             errors: AtomicU64::new(0),
             writer: RwLock::default(),
             followed: Mutex::default(),
@@ -73,7 +76,7 @@ impl AccessLog {
             return;
         }
         *followed = Some((Arc::clone(&snapshot.model), reopened));
-        let Log { access, format } = &snapshot.model.log;
+        let Log { access, format, .. } = &snapshot.model.log;
         let sink: Option<Box<dyn FnMut() -> Sink + Send>> = match access {
             AccessTo::Off => None,
             AccessTo::Stdout => Some(Box::new(|| Ok(Box::new(io::stdout())))),
@@ -85,6 +88,7 @@ impl AccessLog {
         let live = &snapshot.log;
         // The writer before ends when the last line that was on its way is written.
         let writer = sink.and_then(|sink| Writer::start(sink, *format, Arc::clone(live)));
+        self.combined.store(*format == LogFormat::Combined, Ordering::Relaxed);
         self.on.store(writer.is_some(), Ordering::Relaxed);
         *self.writer.write() = writer;
     }
@@ -92,6 +96,11 @@ impl AccessLog {
     /// Whether a line is wanted at all.
     pub fn is_on(&self) -> bool {
         self.on.load(Ordering::Relaxed)
+    }
+
+    /// Whether a line tells what a client says of itself and of where it comes from.
+    pub fn is_combined(&self) -> bool {
+        self.is_on() && self.combined.load(Ordering::Relaxed)
     }
 
     /// Takes a line that `write` makes, or drops it where the queue is full.

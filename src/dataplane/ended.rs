@@ -9,16 +9,23 @@
 //! once. One that is dropped before counts too, under the reason its connection was cut for. A step costs one reading of
 //! the clock; nothing is locked, and nothing is allocated while nobody reads the text of a request.
 
+mod asked;
+mod common;
 mod conn;
 mod line;
 mod moved;
 mod told;
+mod traced;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
+pub(crate) use asked::Asked;
+use asked::Text;
 pub(crate) use conn::Conn;
+use told::is_failure;
+use traced::Tracing;
 
 use super::member::Acquired;
 use crate::balance::passive::Outcome;
@@ -57,15 +64,9 @@ pub(crate) struct Exchange {
     bytes_in: AtomicU64,
     bytes_out: AtomicU64,
     text: Option<Box<Text>>,
+    /// Where it belongs to one that is to be told of.
+    trace: Option<Box<Tracing>>,
     finished: bool,
-}
-
-/// What a request asked for, without its query: that may hold secrets.
-#[derive(Debug)]
-struct Text {
-    method: String,
-    host: String,
-    path: String,
 }
 
 // === impl Exchange ===
@@ -94,6 +95,7 @@ impl Exchange {
             bytes_in: AtomicU64::new(0),
             bytes_out: AtomicU64::new(0),
             text: None,
+            trace: None,
             finished: false,
         }
     }
@@ -108,19 +110,6 @@ impl Exchange {
     pub fn head_at(&mut self, at: Instant) {
         self.head = Some(at);
         self.conn.entry.live.requests_total.fetch_add(1, Relaxed);
-    }
-
-    /// Whether somebody will read what is asked for.
-    pub fn is_told(&self) -> bool {
-        self.conn.shared.log.is_on() || tracing::enabled!(tracing::Level::DEBUG)
-    }
-
-    /// What is asked for. Kept only where somebody will read it.
-    pub fn describe(&mut self, method: &str, host: &str, target: &str) {
-        if self.is_told() {
-            let path = target.split_once('?').map_or(target, |(path, _)| path);
-            self.text = Some(Box::new(Text { method: method.into(), host: host.into(), path: path.into() }));
-        }
     }
 
     /// The rule that decided.
@@ -139,6 +128,7 @@ impl Exchange {
             self.judge(Outcome::Reset, Instant::now());
         }
         member.requests_total.fetch_add(1, Relaxed);
+        self.begin_try(acquired);
         // One that serves for the vserver that was addressed (as its target, or its backup) has the request too, once.
         let had = self.member.as_ref().is_some_and(|had| Arc::ptr_eq(&had.serving, &member.serving));
         if !had && !Arc::ptr_eq(&member.serving, &self.conn.entry.live) {
@@ -293,6 +283,7 @@ impl Exchange {
             self.measure(now);
         }
         self.tell(ending, status, now);
+        self.end_trace(ending, status, now);
     }
 
     /// How it went, as far as the member is to be judged by it; `None`: it never was reached, or not heard to the end

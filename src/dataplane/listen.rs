@@ -88,6 +88,7 @@ impl Listeners {
         // Before anything listens that needs them.
         shared.tls.follow(&snapshot.model);
         shared.tls_clients.follow(&snapshot.model);
+        shared.traces.set_on(snapshot.model.trace.is_some());
         let wanted: Vec<Wanted<'_>> = snapshot
             .model
             .vservers

@@ -138,6 +138,18 @@
 //! | decisions about a guard | only of the attempt that runs; refusing needs no `approve` in the guard |
 //! | characters of a key that HTTP cannot carry | percent-encoded, as are `:` and `%` inside its parts |
 //!
+//! ## What is told to others
+//!
+//! | question | what happens here |
+//! |---|---|
+//! | which spans there are | one for the request, one for each server that was tried; moments are events of these, not spans, as they are instants that most readers want beside the bar |
+//! | whose `traceparent` counts | everybody's, as `trace.accept` says by default: behind another proxy that is what is wanted; a VIP that the world calls names its networks |
+//! | a trace that its caller does not sample | passes unchanged and is not sampled, whatever `one_in` says |
+//! | a request that is not sampled | still names a trace to its server, so that all agree not to sample it |
+//! | OTLP as JSON, not protobuf or gRPC | every collector takes it at the same address, and it needs nothing that is not here already |
+//! | queries and Referer's queries in access logs of web servers' formats | left out as in our own: they may hold secrets |
+//! | the log over syslog | what stands on stderr, from when the configuration is read; lost lines are counted, not kept: the journal is what must not be lost |
+//!
 //! ## Alerts and syslog
 //!
 //! | question | what happens here |

@@ -75,7 +75,7 @@
 //! ```toml
 //! [log]
 //! access = "access.log"              # off | stdout | a file, relative to the folder of the configuration
-//! format = "text"                    # key=value; or json: the same keys
+//! format = "text"                    # key=value; or json: the same keys; common; combined
 //! ```
 //!
 //! One line each: `time` (of the end), `id`, `client`, `vserver`, `by` (another vserver that served), `service`, `method`,
@@ -86,6 +86,18 @@
 //! is left. Where the disk does not keep up lines are dropped and counted (`bascule_access_log_dropped_total`): traffic
 //! never waits for a log. Without an access log, failures of servers and our own go to the log of the process, ten a
 //! second at most.
+//!
+//! `common` and `combined` are the formats of web servers, for programs that read those: client, two names of users (always
+//! `-`: nobody logs in with us), the time of the end in UTC, the request without its query, `status`, `bytes_out`; and with
+//! `combined` Referer, without its query too, and User-Agent:
+//!
+//! ```text
+//! 192.0.2.7 - - [29/Nov/2026:22:50:17 +0000] "GET /a HTTP/1.1" 200 512 "https://example.test/" "curl/8.5"
+//! ```
+//!
+//! Quotation marks, backslashes and all that is not printable ASCII are written as `\x22`, blanks in a path as `\x20`. A
+//! connection (L4), or a request that could not be read, has `"-"`; nothing told or no bytes are `-`. They have no room for
+//! vserver, service, times, ids and how it ended: `text` and `json` have.
 //!
 //! Our own error answers end with `id: …` and carry it as `X-Request-Id`; it finds the line.
 //!

@@ -59,6 +59,20 @@
 //!
 //! `BASCULE_LOG` filters it: `debug` shows requests that failed and rows of the board, `warn` only faults.
 //!
+//! The same lines go to a receiver of syslog as well (RFC 5424) where the configuration names one, by default nowhere:
+//!
+//! ```toml
+//! [log]
+//! syslog = { address = "udp:192.0.2.9:514", facility = "local5" }
+//! ```
+//!
+//! `address` is `udp:`, `tcp:` (octet counting, one connection) or `unix:` with the path of a socket; `facility` is `daemon` by
+//! default, `app_name` `bascule`; MSGID is `log`, the host the name of the appliance, the severity that of the line. Lines
+//! before the configuration was read are on stderr alone. Nobody confirms a line, so this is no journal
+//! ([`audit`](super::audit) ships that one without losing any): 1024 lines wait at most for a receiver that is away, tried
+//! again after one to thirty seconds; what finds no room is dropped and counted (`bascule_log_syslog_dropped_total`), and
+//! whoever logs never waits. The last lines of a process have half a second to leave.
+//!
 //! ## Open files
 //!
 //! A client connection may need two, so the hard limit of the process bounds how many there can be at once: 204864 allow

@@ -1,4 +1,4 @@
-//! Where messages of syslog go (RFC 5424), and how they are marked. Triggers of type SYSLOG send them.
+//! Where messages of syslog go (RFC 5424), and what they look like. Triggers of type SYSLOG send them, and `[log]` does.
 
 use std::fmt;
 
@@ -34,11 +34,70 @@ pub enum Severity {
     Warning = 4,
     Notice = 5,
     Informational = 6,
+    Debug = 7,
+}
+
+/// What a message says.
+#[derive(Clone, Copy, Debug)]
+pub struct Message<'a> {
+    pub severity: Severity,
+    /// RFC 3339, six digits of a second at most.
+    pub at: &'a str,
+    pub host: &'a str,
+    /// MSGID.
+    pub kind: &'a str,
+    pub text: &'a str,
+}
+
+/// What every receiver over UDP should take (RFC 5426 §3.2), and what most take otherwise. Bytes.
+const DATAGRAM_MOST: usize = 2_048;
+const MESSAGE_MOST: usize = 8_192;
+
+// === impl Syslog ===
+
+impl Syslog {
+    /// `<27>1 2026-11-29T22:50:17.000Z box-b bascule 17 alert.raised [origin software="bascule"] TEXT`: one line, cut where
+    /// a receiver would not take it whole.
+    pub fn line(&self, message: &Message<'_>, pid: u32) -> String {
+        let Message { severity, at, host, kind, text } = *message;
+        let mut line = format!(
+            "<{}>1 {} {} {} {pid} {} [origin software=\"bascule\" swVersion=\"{}\"] ",
+            self.facility.priority(severity),
+            field(at, 64),
+            field(host, 255),
+            self.app_name,
+            field(kind, 32),
+            env!("CARGO_PKG_VERSION"),
+        );
+        if !text.is_ascii() {
+            // MSG-UTF8 begins with the mark (RFC 5424 §6.4).
+            line.push('\u{feff}');
+        }
+        // Also where a receiver writes it to a file as it comes.
+        line.extend(text.trim_end().chars().map(|c| if c.is_control() { ' ' } else { c }));
+        let mut end = line.len().min(self.to.most());
+        while !line.is_char_boundary(end) {
+            end -= 1;
+        }
+        line.truncate(end);
+        line
+    }
+}
+
+/// A field of the header: printable ASCII without spaces, `-` where nothing is left (RFC 5424 §6).
+fn field(text: &str, most: usize) -> String {
+    let kept: String = text.chars().map(|c| if c.is_ascii_graphic() { c } else { '_' }).take(most).collect();
+    if kept.is_empty() { "-".to_owned() } else { kept }
 }
 
 // === impl Destination ===
 
 impl Destination {
+    /// Bytes of a message at most.
+    pub fn most(&self) -> usize {
+        if matches!(self, Destination::Udp(_)) { DATAGRAM_MOST } else { MESSAGE_MOST }
+    }
+
     /// Errors: in words.
     pub fn parse(text: &str) -> Result<Destination, String> {
         let shape = "an address such as \"udp:192.0.2.9:514\", \"tcp:log.example:601\" or \"unix:/dev/log\"";

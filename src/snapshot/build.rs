@@ -102,6 +102,7 @@ pub fn build(parts: Parts<'_>) -> Snapshot {
         connections: registry.connections(),
         log: registry.log(),
         ships: registry.ships(),
+        traces: registry.traces(),
         rules: model.rules.iter().map(|rule| registry.rule(&rule.name)).collect(),
         routing: same_model.map_or_else(|| Arc::new(Routing::build(model)), |p| Arc::clone(&p.routing)),
         prepared: same_model.map_or_else(|| Arc::new(Prepared::build(model)), |p| Arc::clone(&p.prepared)),

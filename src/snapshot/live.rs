@@ -7,6 +7,7 @@ mod counted;
 mod dns;
 mod figures;
 pub mod histogram;
+mod log;
 pub mod measured;
 mod secondary;
 mod sessions;
@@ -14,6 +15,7 @@ mod ships;
 pub mod stats;
 mod surge;
 mod tls;
+mod traces;
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -33,6 +35,7 @@ pub use connections::{Connection, Connections};
 pub use counted::Counted;
 pub use dns::{DnsLive, RrsetLive, Served, ZoneLive};
 pub use figures::{Ejector, FirstByte, Meter};
+pub use log::LogLive;
 pub use measured::{Endings, Interval, Measured};
 pub use secondary::{SecondaryLive, SecondaryStatus};
 pub use sessions::{Clients, Session, Sessions, sessions_asked};
@@ -40,6 +43,7 @@ pub use ships::{Shipping, Ships};
 pub use stats::{Rates, Stats};
 pub use surge::Surging;
 pub use tls::{TLS_FAILURES, TlsLive};
+pub use traces::{Traced, Traces, Tried};
 
 /// Characters of a reason that are kept.
 const WHY_CHARS: usize = 300;
@@ -55,6 +59,7 @@ pub struct Registry {
     connections: Arc<Connections>,
     log: Arc<LogLive>,
     ships: Arc<Ships>,
+    traces: Arc<Traces>,
     lb_groups: HashMap<Name, Arc<Sessions>>,
     cookie_key: Arc<CookieKey>,
     rules: HashMap<Name, Arc<RuleLive>>,
@@ -193,17 +198,6 @@ pub struct RuleLive {
     pub mirror_failed_total: AtomicU64,
 }
 
-/// Counters of the access log. Totals never fall.
-#[derive(Debug, Default)]
-pub struct LogLive {
-    /// Lines that were taken.
-    pub lines_total: AtomicU64,
-    /// Lines that were dropped as the disk did not keep up, or could not be written.
-    pub dropped_total: AtomicU64,
-    /// Configurations that were taken and changed nothing: with each the file is opened anew all the same.
-    pub reopened_total: AtomicU64,
-}
-
 /// How the VIP of a vserver stands.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub enum Listening {
@@ -258,6 +252,10 @@ impl Registry {
         Arc::clone(&self.ships)
     }
 
+    pub fn traces(&self) -> Arc<Traces> {
+        Arc::clone(&self.traces)
+    }
+
     pub fn log(&self) -> Arc<LogLive> {
         Arc::clone(&self.log)
     }
@@ -308,15 +306,6 @@ impl Registry {
                 live.retain(zone);
             }
         }
-    }
-}
-
-// === impl LogLive ===
-
-impl LogLive {
-    /// A line that was taken is not written after all.
-    pub fn lost(&self) {
-        self.dropped_total.fetch_add(1, Ordering::Relaxed);
     }
 }
 

@@ -32,6 +32,8 @@ mod split;
 mod strict;
 #[path = "l7/told.rs"]
 mod told;
+#[path = "l7/traced.rs"]
+mod traced;
 #[path = "l7/trailers.rs"]
 mod trailers;
 #[path = "l7/upgrade.rs"]

@@ -50,6 +50,8 @@ mod rest;
 mod sql;
 #[path = "whole/steady.rs"]
 mod steady;
+#[path = "whole/telling.rs"]
+mod telling;
 #[path = "whole/transfers.rs"]
 mod transfers;
 #[path = "whole/trust.rs"]

@@ -1,5 +1,7 @@
 //! Histograms and endings.
 
+mod telling;
+
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
@@ -42,6 +44,7 @@ pub(super) fn write(look: &World<'_>, page: &mut Page) {
         .sample(&[], log.lines_total.load(Relaxed) as f64);
     page.counter("bascule_access_log_dropped_total", "Lines that were lost: the disk did not keep up, or failed.")
         .sample(&[], log.dropped_total.load(Relaxed) as f64);
+    telling::write(look, page);
 }
 
 /// Only what was measured at least once: a part that an object never goes through has no series.

@@ -95,6 +95,11 @@ fn syslog(cx: &mut Context<'_>, object: &Object<'_>) -> TriggerKind {
     object.only(cx.report, &SQL_KEYS, "for a trigger of type SYSLOG");
     object.require(cx.report, "address");
     check_body(cx, object);
+    TriggerKind::Syslog { syslog: receiver(cx, object), body: object.name("body") }
+}
+
+/// A receiver of messages of syslog: `address`, `facility`, `app_name`.
+pub(super) fn receiver(cx: &mut Context<'_>, object: &Object<'_>) -> Syslog {
     let to = object.text("address").map_or_else(
         || Destination::Udp("".into()),
         |text| {
@@ -109,7 +114,7 @@ fn syslog(cx: &mut Context<'_>, object: &Object<'_>) -> TriggerKind {
         object.wrong(cx.report, "app_name", format!("at most {APP_NAME_MOST} printable ASCII characters, no space"));
     }
     let facility = object.text("facility").and_then(Facility::parse).unwrap_or(Facility::DAEMON);
-    TriggerKind::Syslog { syslog: Syslog { to, facility, app_name }, body: object.name("body") }
+    Syslog { to, facility, app_name }
 }
 
 fn query(cx: &mut Context<'_>, object: &Object<'_>, name: &str) -> Query {

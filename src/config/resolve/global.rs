@@ -3,8 +3,8 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use super::Context;
 use super::object::Object;
+use super::{Context, act};
 use crate::config::document::{Node, Path, Place, Table};
 use crate::config::values;
 use crate::model::lookup::Resolver;
@@ -96,12 +96,18 @@ pub fn journal(cx: &mut Context<'_>) -> Journal {
 }
 
 pub fn log(cx: &mut Context<'_>) -> Log {
-    let object = object(cx, Path::Root, "log");
+    let root = Path::Root;
+    let object = object(cx, root.key("log"), "log");
     let access = match object.text("access") {
         None | Some("off") => AccessTo::Off,
         Some("stdout") => AccessTo::Stdout,
         Some(file) => AccessTo::File(file.into()),
     };
-    let format = if object.text("format") == Some("json") { LogFormat::Json } else { LogFormat::Text };
-    Log { access, format }
+    let format = object.text("format").and_then(LogFormat::parse).unwrap_or_default();
+    let syslog = object.inner("syslog").map(|(table, place)| {
+        let inner = Object::new(table, None, object.path.key("syslog"), place);
+        inner.require(cx.report, "address");
+        act::receiver(cx, &inner)
+    });
+    Log { access, format, syslog }
 }

@@ -3,8 +3,8 @@
 use super::monitor::with_dialogue_keys;
 use super::tls::{CERTIFICATES, CLIENT_TLS};
 use super::{
-    DAY, HEADERS, HOUR, Kind, NAMES, SECOND, SECRET, STATUSES, Schema, TTL, Words, YEAR, aliased, key, required,
-    schema, words,
+    DAY, HEADERS, HOUR, Kind, NAMES, NETWORKS, SECOND, SECRET, STATUSES, Schema, TTL, Words, YEAR, aliased, key,
+    required, schema, words,
 };
 use crate::model::syslog::Facility;
 
@@ -119,7 +119,7 @@ pub(super) static SWITCH: Schema = schema(&[key("initial", Kind::Bool)]);
 
 static TRIGGER_WORDS: Words = words(&["HTTP", "HTTPS", "ORACLE", "POSTGRESQL", "MYSQL", "SYSLOG"]);
 static QUERY_WORDS: Words = words(&["HTTP", "HTTPS", "ORACLE", "POSTGRESQL", "MYSQL"]);
-static FACILITIES: Words = words(&Facility::WORDS);
+pub(super) static FACILITIES: Words = words(&Facility::WORDS);
 
 pub(super) static TRIGGER: Schema = schema(&[
     required("type", Kind::Word(&TRIGGER_WORDS)),
@@ -278,7 +278,6 @@ static RATE_LIMIT: Schema = schema(&[
 ]);
 static ECS: Schema =
     schema(&[key("ipv4_prefix", Kind::Int(8, 32)), key("ipv6_prefix", Kind::Int(16, 128)), key("from", NETWORKS)]);
-const NETWORKS: Kind = Kind::OneOf(&[Kind::List(&Kind::Network), Kind::Network]);
 
 pub(super) static ZONE: Schema = Schema {
     keys: &[

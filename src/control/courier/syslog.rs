@@ -12,12 +12,9 @@ use tokio::net::{TcpStream, UdpSocket, UnixDatagram};
 use super::failure;
 use crate::model::delivery::{Delivery, Failure};
 use crate::model::id::Name;
-use crate::model::syslog::{Destination, Severity, Syslog};
+use crate::model::syslog::{Destination, Message, Severity, Syslog};
 use crate::model::template;
 
-/// What every receiver over UDP should take (RFC 5426 §3.2), and what most take otherwise. Bytes.
-const DATAGRAM_MOST: usize = 2_048;
-const MESSAGE_MOST: usize = 8_192;
 /// How long a host may take to say that nobody listens.
 const REFUSAL_WAIT: Duration = Duration::from_millis(100);
 
@@ -27,8 +24,7 @@ pub(super) async fn deliver(
     body: Option<&Name>,
     timeout: Duration,
 ) -> Result<(), Failure> {
-    let most = if matches!(syslog.to, Destination::Udp(_)) { DATAGRAM_MOST } else { MESSAGE_MOST };
-    let message = message(delivery, syslog, body, most);
+    let message = message(delivery, syslog, body);
     let sent = async {
         match &syslog.to {
             Destination::Udp(to) => datagram(to, message.as_bytes()).await,
@@ -73,8 +69,7 @@ async fn stream(to: &str, message: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// `<27>1 2026-11-29T22:50:17.000Z box-b bascule 17 alert.raised [origin software="bascule"] TEXT`
-fn message(delivery: &Delivery, syslog: &Syslog, body: Option<&Name>, most: usize) -> String {
+fn message(delivery: &Delivery, syslog: &Syslog, body: Option<&Name>) -> String {
     let payload: Value = serde_json::from_str(&delivery.payload).unwrap_or_default();
     let said = |member: &str| payload[member].as_str().unwrap_or_default();
     let text = match body {
@@ -82,28 +77,9 @@ fn message(delivery: &Delivery, syslog: &Syslog, body: Option<&Name>, most: usiz
         None => line(&payload, &delivery.key),
     };
     let kind = said("type");
-    let mut message = format!(
-        "<{}>1 {} {} {} {} {} [origin software=\"bascule\" swVersion=\"{}\"] ",
-        syslog.facility.priority(severity(kind, said("severity"))),
-        field(said("committed_at"), 64),
-        field(said("appliance"), 255),
-        syslog.app_name,
-        std::process::id(),
-        field(kind, 32),
-        env!("CARGO_PKG_VERSION"),
-    );
-    if !text.is_ascii() {
-        // MSG-UTF8 begins with the mark (RFC 5424 §6.4).
-        message.push('\u{feff}');
-    }
-    // One message is one line, also where a receiver writes it to a file as it comes.
-    message.extend(text.trim_end().chars().map(|c| if c.is_control() { ' ' } else { c }));
-    let mut end = message.len().min(most);
-    while !message.is_char_boundary(end) {
-        end -= 1;
-    }
-    message.truncate(end);
-    message
+    let severity = severity(kind, said("severity"));
+    let message = Message { severity, at: said("committed_at"), host: said("appliance"), kind, text: &text };
+    syslog.line(&message, std::process::id())
 }
 
 /// What happened, for people.
@@ -132,12 +108,6 @@ fn severity(kind: &str, severity: &str) -> Severity {
         ("alert.raised" | "alert.repeated", _) => Severity::Informational,
         _ => Severity::Notice,
     }
-}
-
-/// A field of the header: printable ASCII without spaces, `-` where nothing is left (RFC 5424 §6).
-fn field(text: &str, most: usize) -> String {
-    let kept: String = text.chars().map(|c| if c.is_ascii_graphic() { c } else { '_' }).take(most).collect();
-    if kept.is_empty() { "-".to_owned() } else { kept }
 }
 
 #[cfg(test)]
@@ -202,7 +172,7 @@ mod tests {
 
     #[test]
     fn a_message_is_one_line_with_the_header_of_rfc_5424() {
-        let text = message(&delivery(&commit()), &syslog("udp:a:514"), None, DATAGRAM_MOST);
+        let text = message(&delivery(&commit()), &syslog("udp:a:514"), None);
         let pid = std::process::id();
         let version = env!("CARGO_PKG_VERSION");
         assert_eq!(
@@ -218,11 +188,11 @@ mod tests {
     #[test]
     fn a_body_of_ones_own_stands_in_its_place_and_is_cut_between_characters() {
         let body: Name = "${scenario} ü${about}".into();
-        let text = message(&delivery(&commit()), &syslog("udp:a:514"), Some(&body), DATAGRAM_MOST);
+        let text = message(&delivery(&commit()), &syslog("udp:a:514"), Some(&body));
         assert!(text.ends_with("] \u{feff}dr ürunbook 17"), "{text}");
         let long: Name = "ü".repeat(5_000).as_str().into();
-        let text = message(&delivery(&commit()), &syslog("udp:a:514"), Some(&long), DATAGRAM_MOST);
-        assert!((DATAGRAM_MOST - 1..=DATAGRAM_MOST).contains(&text.len()));
+        let text = message(&delivery(&commit()), &syslog("udp:a:514"), Some(&long));
+        assert!((2_047..=2_048).contains(&text.len()));
     }
 
     #[test]

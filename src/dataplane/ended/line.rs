@@ -3,33 +3,32 @@
 use std::fmt::Display;
 use std::io::Write;
 
-use crate::model::LogFormat;
-
 /// A line in the making.
 pub(super) struct Line<'a> {
     out: &'a mut Vec<u8>,
-    format: LogFormat,
+    json: bool,
     first: bool,
 }
 
 // === impl Line ===
 
 impl<'a> Line<'a> {
-    pub fn new(format: LogFormat, out: &'a mut Vec<u8>) -> Line<'a> {
-        if format == LogFormat::Json {
+    /// `json`: as JSON, else as `key=value`.
+    pub fn new(json: bool, out: &'a mut Vec<u8>) -> Line<'a> {
+        if json {
             out.push(b'{');
         }
-        Line { out, format, first: true }
+        Line { out, json, first: true }
     }
 
     fn key(&mut self, key: &str) {
         let first = std::mem::take(&mut self.first);
         // Writing to memory does not fail.
-        let _ = match (self.format, first) {
-            (LogFormat::Text, true) => write!(self.out, "{key}="),
-            (LogFormat::Text, false) => write!(self.out, " {key}="),
-            (LogFormat::Json, true) => write!(self.out, "\"{key}\":"),
-            (LogFormat::Json, false) => write!(self.out, ",\"{key}\":"),
+        let _ = match (self.json, first) {
+            (false, true) => write!(self.out, "{key}="),
+            (false, false) => write!(self.out, " {key}="),
+            (true, true) => write!(self.out, "\"{key}\":"),
+            (true, false) => write!(self.out, ",\"{key}\":"),
         };
     }
 
@@ -46,7 +45,7 @@ impl<'a> Line<'a> {
         }
         self.key(key);
         let plain = |b: u8| b.is_ascii_graphic() && !matches!(b, b'"' | b'=' | b'\\');
-        if self.format == LogFormat::Text && value.bytes().all(plain) {
+        if !self.json && value.bytes().all(plain) {
             self.out.extend_from_slice(value.as_bytes());
         } else {
             // The quotes and escapes of JSON in both formats.
@@ -55,7 +54,7 @@ impl<'a> Line<'a> {
     }
 
     pub fn end(self) {
-        if self.format == LogFormat::Json {
+        if self.json {
             self.out.push(b'}');
         }
     }
@@ -65,9 +64,9 @@ impl<'a> Line<'a> {
 mod tests {
     use super::*;
 
-    fn line(format: LogFormat, path: &str) -> String {
+    fn line(json: bool, path: &str) -> String {
         let mut out = Vec::new();
-        let mut line = Line::new(format, &mut out);
+        let mut line = Line::new(json, &mut out);
         line.text("path", path);
         line.text("rule", "");
         line.bare("status", 200);
@@ -77,15 +76,15 @@ mod tests {
 
     #[test]
     fn both_formats_say_the_same() {
-        assert_eq!(line(LogFormat::Text, "/a?b"), "path=/a?b status=200");
-        assert_eq!(line(LogFormat::Json, "/a?b"), r#"{"path":"/a?b","status":200}"#);
+        assert_eq!(line(false, "/a?b"), "path=/a?b status=200");
+        assert_eq!(line(true, "/a?b"), r#"{"path":"/a?b","status":200}"#);
     }
 
     #[test]
     fn nobody_can_write_a_line_or_a_value_of_his_own() {
         for forged in ["a\nstatus=500", "a status=500", "a\" status=500", "a\r\u{1b}[2J", "a=b"] {
-            for format in [LogFormat::Text, LogFormat::Json] {
-                let line = line(format, forged);
+            for json in [false, true] {
+                let line = line(json, forged);
                 assert!(!line.contains(['\n', '\r', '\u{1b}']), "{line:?}");
                 let quoted = line.split_once(['=', ':']).unwrap().1;
                 let read: String = serde_json::Deserializer::from_str(quoted).into_iter().next().unwrap().unwrap();

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
 use super::line::Line;
-use super::{Exchange, REQUEST_ID};
+use super::{Exchange, REQUEST_ID, common};
 use crate::model::LogFormat;
 use crate::model::ending::{Ending, Reason, Who};
 use crate::model::vserver::Vserver;
@@ -15,13 +15,19 @@ impl Exchange {
     pub(super) fn tell(&self, ending: Ending, status: u16, now: Instant) {
         let log = &self.conn.shared.log;
         if log.is_on() {
-            return log.line(|format, out| self.line(Line::new(format, out), ending, status, now));
+            return log.line(|format, out| match format {
+                LogFormat::Text => self.line(Line::new(false, out), ending, status, now),
+                LogFormat::Json => self.line(Line::new(true, out), ending, status, now),
+                LogFormat::Common | LogFormat::Combined => {
+                    common::write(out, &self.entry(status), format == LogFormat::Combined);
+                }
+            });
         }
         if !is_failure(ending, status) && !tracing::enabled!(tracing::Level::DEBUG) {
             return;
         }
         let mut line = Vec::new();
-        self.line(Line::new(LogFormat::Text, &mut line), ending, status, now);
+        self.line(Line::new(false, &mut line), ending, status, now);
         let line = String::from_utf8_lossy(&line);
         match is_failure(ending, status).then(|| log.may_tell()).flatten() {
             Some(0) => tracing::warn!("{line}"),
@@ -67,6 +73,20 @@ impl Exchange {
         line.end();
     }
 
+    /// What the formats of web servers have room for.
+    fn entry(&self, status: u16) -> common::Entry<'_> {
+        let text = self.text.as_deref();
+        common::Entry {
+            client: self.conn.entry.client().ip().to_canonical(),
+            at: jiff::Timestamp::now(),
+            asked: text.map(|text| (text.method.as_bytes(), text.path.as_bytes(), text.protocol)),
+            status,
+            bytes: self.bytes_out.load(Relaxed),
+            referer: text.map_or(&[], |text| &text.referer),
+            agent: text.map_or(&[], |text| &text.agent),
+        }
+    }
+
     /// Finds its line: in the access log, or for a failure in the log of the process.
     pub fn id(&self) -> String {
         self.conn.shared.log.id(self.conn.entry.id, self.nth)
@@ -93,7 +113,7 @@ impl Exchange {
 }
 
 /// Of the server or our own, and no decision that somebody asked for.
-fn is_failure(ending: Ending, status: u16) -> bool {
+pub(super) fn is_failure(ending: Ending, status: u16) -> bool {
     let failed = status >= 500 || status == 0 && ending.who != Who::Client;
     let wanted = matches!(
         ending.reason,

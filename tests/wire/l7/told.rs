@@ -10,7 +10,7 @@ use bascule::model::rule::{Action, Criterion, CriterionTest, Edit, Phase, Rule};
 use bascule::model::service::Protocol::Http;
 use bascule::model::state::ServiceState;
 use bascule::model::vserver::Role;
-use bascule::model::{AccessTo, Model};
+use bascule::model::{AccessTo, LogFormat, Model};
 use bascule::snapshot::live::VserverLive;
 use tokio::io::AsyncWriteExt;
 
@@ -138,5 +138,25 @@ async fn a_forged_list_of_proxies_ends_with_the_client_also_where_the_service_wa
         assert!(seen.contains("x-forwarded-for: 6.6.6.6, 127.0.0.1\r\n"), "{carrier:?}: {seen}");
         assert!(seen.contains("x-client: 127.0.0.1\r\n"), "{carrier:?}: {seen}");
         assert!(!seen.contains(": 6.6.6.6\r\n"), "{carrier:?}: {seen}");
+    }
+}
+
+#[tokio::test]
+async fn a_line_of_the_combined_format_holds_what_a_client_says_and_nothing_of_it_can_end_it() {
+    for carrier in BOTH {
+        let server = Server::http("a").await;
+        let mut model = one(&server).model();
+        model.log.format = LogFormat::Combined;
+        let (world, _folder, log) = logged(model, carrier).await;
+        let asked = "GET /a/b?token=1 HTTP/1.1\r\nHost: t.test\r\nReferer: https://from.test/x?secret=2\r\n\
+                     User-Agent: a \"b\" \u{e9}\\\r\nConnection: close\r\n\r\n";
+        crate::world::exchange(world.vip("web"), asked).await;
+        eventually("its line", || log().contains('\n')).await;
+        let line = log();
+        let (client, rest) = line.trim_end().split_once(" - - [").expect("client and users");
+        let (time, rest) = rest.split_once("] ").expect("the time");
+        assert_eq!((client, time.len()), ("127.0.0.1", "29/Nov/2026:22:50:17 +0000".len()), "{carrier:?}: {line}");
+        let said = r#""GET /a/b HTTP/1.1" 200 1 "https://from.test/x" "a \x22b\x22 \xC3\xA9\x5C""#;
+        assert_eq!(rest, said, "{carrier:?}");
     }
 }

@@ -184,8 +184,7 @@ impl ProxyHttp for Hooks {
             edit::request(request, &routed.edits)?;
             routed.copies.restart();
         }
-        let Some(chosen) = &ctx.chosen else { return Ok(()) };
-        request::for_server(session.req_header(), request, &link, chosen)?;
+        request::for_server(session.req_header(), request, &link, ctx)?;
         if ctx.last_of_connection && request.version != http::Version::HTTP_2 {
             request.insert_header("Connection", "close")?;
         }

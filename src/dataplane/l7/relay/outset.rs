@@ -46,7 +46,8 @@ pub(super) fn outset<S>(
         named.map(move |field| field.value.text(input))
     };
     let asked = snapshot.model.vserver_id(&client.vserver).map(|id| snapshot.model.vserver(id));
-    let said = asked.map(|asked| forward::fields(asked, service, &about, sent)).unwrap_or_default();
+    let mut said = asked.map(|asked| forward::fields(asked, service, &about, sent)).unwrap_or_default();
+    trip.story.tell_trace(&mut said, || sent("tracestate").next().is_some());
     let routed = trip.routed.as_deref_mut();
     // HTTP/1.0 needs none, but goes on as HTTP/1.1.
     let needs_host = request.head.host.is_none() || routed.is_some();

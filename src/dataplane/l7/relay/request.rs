@@ -9,7 +9,7 @@ use super::kept::BODY_MAX_BYTES;
 use super::write::{self, Keep, Parts, Source, Told};
 use crate::balance::extract;
 use crate::dataplane::conn::{ClientInfo, Transport};
-use crate::dataplane::ended::{Exchange, REQUEST_ID};
+use crate::dataplane::ended::{Asked, Exchange, REQUEST_ID};
 use crate::dataplane::l7::head::{self, Field, Framing, Head, Kind, Options, Refusal};
 use crate::dataplane::l7::pages::Page;
 use crate::dataplane::l7::policy;
@@ -44,8 +44,18 @@ impl Request {
     }
 
     pub fn describe(&self, story: &mut Exchange, input: &[u8]) {
-        if story.is_told() {
-            story.describe(self.head.method.text(input), self.host(input), self.head.target(input));
+        if story.is_asked_about() {
+            let field = |name: &str| {
+                let mut named = self.named_fields(input).filter(|(named, _)| named.eq_ignore_ascii_case(name));
+                named.next().map(|(_, value)| value)
+            };
+            story.describe(&Asked {
+                method: self.head.method.text(input),
+                host: self.host(input),
+                target: self.head.target(input),
+                protocol: if self.head.minor == 0 { "HTTP/1.0" } else { "HTTP/1.1" },
+                field: &field,
+            });
         }
     }
 

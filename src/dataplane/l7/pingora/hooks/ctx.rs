@@ -10,7 +10,7 @@ use pingora_proxy::Session;
 
 use super::answer::Told;
 use crate::balance::extract;
-use crate::dataplane::ended::{Exchange, REQUEST_ID};
+use crate::dataplane::ended::{Asked, Exchange, REQUEST_ID};
 use crate::dataplane::l7::link::Link;
 use crate::dataplane::l7::pingora::peer::Connection;
 use crate::dataplane::l7::routed::Routed;
@@ -88,7 +88,14 @@ impl Ctx {
         // HTTP/2 names it beside the fields.
         let field = || request.headers.get("host").and_then(|host| host.to_str().ok());
         let host = request.uri.authority().map(http::uri::Authority::as_str).or_else(field).unwrap_or("");
-        self.step(|e| e.describe(request.method.as_str(), host, request.uri.path()));
+        let protocol = match request.version {
+            http::Version::HTTP_2 => "HTTP/2.0",
+            http::Version::HTTP_10 => "HTTP/1.0",
+            _ => "HTTP/1.1",
+        };
+        let field = |name: &str| request.headers.get(name).map(http::HeaderValue::as_bytes);
+        let (method, target) = (request.method.as_str(), request.uri.path());
+        self.step(|e| e.describe(&Asked { method, host, target, protocol, field: &field }));
     }
 
     /// Without one this is no connection of ours.

@@ -5,11 +5,11 @@ use pingora_error::{ErrorType, OrErr, Result};
 use pingora_http::RequestHeader;
 use pingora_proxy::Session;
 
+use super::ctx::Ctx;
 use crate::dataplane::l7::forward::{self, About, is_look_alike};
 use crate::dataplane::l7::head::{Refusal, http2};
 use crate::dataplane::l7::link::Link;
 use crate::dataplane::l7::policy::{self, Decision, Request};
-use crate::dataplane::member::Acquired;
 use crate::model::id::VserverId;
 use crate::snapshot::Snapshot;
 
@@ -49,8 +49,9 @@ pub fn join_cookies(request: &mut RequestHeader) -> Result<()> {
     request.insert_header(COOKIE, joined.or_err(ErrorType::InvalidHTTPHeader, "joining cookies")?)
 }
 
-/// What every server is told: who asks, one Cookie field, a Host.
-pub fn for_server(asked: &RequestHeader, request: &mut RequestHeader, link: &Link, chosen: &Acquired) -> Result<()> {
+/// What every server is told: who asks, in which trace, one Cookie field, a Host.
+pub fn for_server(asked: &RequestHeader, request: &mut RequestHeader, link: &Link, ctx: &Ctx) -> Result<()> {
+    let Some(chosen) = &ctx.chosen else { return Ok(()) };
     let service = chosen.snapshot.model.service(chosen.choice.service);
     let Some(vserver) = chosen.snapshot.model.vserver_id(&link.vserver) else { return Ok(()) };
     let vserver = chosen.snapshot.model.vserver(vserver);
@@ -61,7 +62,11 @@ pub fn for_server(asked: &RequestHeader, request: &mut RequestHeader, link: &Lin
         host: asked.headers.get("host").and_then(|host| host.to_str().ok()).unwrap_or(""),
     };
     let sent = |name| asked.headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
-    for (name, value) in forward::fields(vserver, service, &about, sent) {
+    let mut said = forward::fields(vserver, service, &about, sent);
+    if let Some(exchange) = &ctx.exchange {
+        exchange.tell_trace(&mut said, || sent("tracestate").next().is_some());
+    }
+    for (name, value) in said {
         say(request, &name, value)?;
     }
     join_cookies(request)?;
