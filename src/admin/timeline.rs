@@ -117,9 +117,9 @@ impl TimelineEventDto {
     }
 }
 
-/// The sentence of one entry; `None`: nothing that a reader needs to see.
-pub(super) fn in_words(entry: &JournalEntry) -> Option<String> {
-    words::of(entry).map(|(text, _)| text)
+/// The sentence of one entry, and more on it; `None`: nothing that a reader needs to see.
+pub(super) fn in_words(entry: &JournalEntry) -> Option<(String, Vec<String>)> {
+    words::of(entry)
 }
 
 fn text(value: &Value) -> &str {

@@ -86,7 +86,8 @@ async fn a_switch_moves_a_scenario_and_leaves_a_trail() {
     assert_eq!(transitions["items"].as_array().unwrap().len(), 1, "{transitions}");
     assert_eq!(transitions["items"][0]["seq"], 1);
     let journal = appliance.get("/api/v1/journal?actor=admin:local").await;
-    assert!(journal["items"].as_array().unwrap().iter().any(|e| e["object"] == "switch drill"), "{journal}");
+    let entry = journal["items"].as_array().unwrap().iter().find(|e| e["object"] == "switch drill").unwrap();
+    assert_eq!((&entry["text"], &entry["details"]), (&json!("switch drill: set to true"), &json!(["reason: drill"])));
     let (status, _) = appliance.call(Method::GET, "/api/v1/scenarios/rd/transitions", None).await;
     assert_eq!(status, 404);
 }

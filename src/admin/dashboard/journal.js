@@ -9,18 +9,11 @@ import { setParams } from './app.js';
 const KINDS = ['', 'transition', 'act', 'ended', 'state', 'board', 'attempt', 'warning', 'alert', 'drill', 'members', 'config', 'start', 'stop'];
 const MOST = 200;
 
-/** An entry in words: its own fields, the telling ones first. */
+/** An entry in words: its sentence without the object, which has a place of its own, and what there is more on it. */
 function words(e) {
-  const x = e.body || {};
-  const t = x.text || x.what_text;
-  if (t) return t;
-  if (e.kind === 'transition') return `${x.direction === 'activate' ? 'activated' : 'deactivated'}, seq ${x.seq}, by ${x.cause && x.cause.group ? `“${x.cause.group}”` : typeof x.cause === 'string' ? x.cause : JSON.stringify(x.cause)}`;
-  if (e.kind === 'state') return `${x.from} → ${x.to}${x.cause ? `: ${x.cause}` : ''}`;
-  if (e.kind === 'board') return `${x.row} is ${x.value}`;
-  if (e.kind === 'delivery') return `trigger ${x.trigger} ${x.status}, attempt ${x.attempts}${x.error ? `: ${x.error}` : ''}`;
-  if (e.kind === 'attempt') return `attempt ${x.attempt} to ${x.direction}: ${x.outcome}${x.detail ? `, ${x.detail}` : ''}`;
-  const skip = new Set(['kind', 'object', 'actor', 'scenario', 'groups']);
-  return Object.entries(x).filter(([k, v]) => !skip.has(k) && v != null && v !== '').map(([k, v]) => `${k.replace(/_/g, ' ')} ${typeof v === 'object' ? JSON.stringify(v) : v}`).join(', ').slice(0, 400);
+  const said = e.text || e.kind;
+  const short = said.startsWith(`${e.object}: `) ? said.slice(e.object.length + 2) : said.startsWith(`${e.object} `) ? said.slice(e.object.length + 1) : said;
+  return [h('bdi', short), e.details.slice(0, 6).map(d => [h('br'), h('small', h('bdi', d))])];
 }
 
 export const title = () => 'Journal';
@@ -39,7 +32,7 @@ export function view(_, p) {
         return [table('Entries of the journal', [
           { head: 'When', cell: e => link(at('timeline', 'at', e.at), time(e.at, 3)) }, { head: 'Kind', cell: e => e.kind },
           { head: 'Object', wide: true, cell: e => { const [kind, ...name] = e.object.split(' '); return name.length ? obj(kind, name.join(' ')) : '–'; } },
-          { head: 'What', wide: true, cls: 'words', cell: e => h('bdi', words(e)) }, { head: 'Who', cell: e => (/^(system|auto)$/.test(e.actor) ? h('span.dim', e.actor) : h('span.hand', nm(who(e.actor)))) }, { head: 'Entry', num: true, cell: e => num(e.number) },
+          { head: 'What', wide: true, cls: 'words', cell: words }, { head: 'Who', cell: e => (/^(system|auto)$/.test(e.actor) ? h('span.dim', e.actor) : h('span.hand', nm(who(e.actor)))) }, { head: 'Entry', num: true, cell: e => num(e.number) },
         ], rows, { none: 'Nothing fits in this time.', row: e => ({ key: e.number }) }), j.items.length >= (q ? 5000 : MOST) && h('p.pad', h('button', { type: 'button', class: 'btn', onclick: () => setParams({ until: oldest.at, since: p.since || '400d' }) }, `Older than ${wall(oldest.at, now())}`))];
       }))];
 }

@@ -5,6 +5,7 @@ pub(super) mod verdict;
 
 use super::peer::peer_listen;
 use super::{AlertDto, DrainDto, DrillDto, ManagementDto, NoteDto, PeerLineDto, text};
+use crate::admin::timeline::in_words;
 use crate::control::{JournalEntry, World};
 use crate::model::balancing::shares_text;
 use crate::model::id::{Kind, ServiceId};
@@ -140,6 +141,10 @@ dto! {
         /// `scenario a-is-out`, `service web1`; empty where none.
         pub object: String,
         pub actor: String,
+        /// It in a sentence; null where it says nothing to a reader.
+        pub text: Option<String>,
+        /// More on it, such as the reason.
+        pub details: Vec<String>,
         /// The whole entry.
         pub body: serde_json::Value,
         /// SHA-256 over this entry and the hash of the one before.
@@ -272,7 +277,10 @@ impl DrainingDto {
 
 impl JournalEntryDto {
     pub fn of(entry: JournalEntry) -> JournalEntryDto {
+        let (said, details) = in_words(&entry).unzip();
         JournalEntryDto {
+            text: said,
+            details: details.unwrap_or_default(),
             number: entry.number,
             at: entry.at.to_string(),
             kind: text(&entry.kind),

@@ -105,7 +105,7 @@ async fn marks(app: &App, object: &ObjectRef, from: Wall, to: Wall) -> Result<Ve
     entries.extend(app.handle().journal(acts).await?);
     entries.sort_by_key(|entry| entry.number);
     let mark = |entry: JournalEntry| {
-        let text = in_words(&entry)?;
+        let (text, _) = in_words(&entry)?;
         Some(MarkDto { at: entry.at.to_string(), kind: entry.kind.to_string(), object: entry.object.to_string(), text })
     };
     Ok(entries.into_iter().filter_map(mark).collect())

@@ -13,9 +13,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use super::box_under_test::{Backend, Box};
 use driver::Browser;
 
-/// A name that is markup, one that turns the text around it, and one as long as names may be.
+/// A name that is markup, one that is read from the right, which moves what stands beside it, and one as long as names may
+/// be.
 const MARKUP: &str = "<img src=x onerror=window.hacked=1>";
-const TURNED: &str = "ab\u{202e}cd\u{2067}ef";
+const TURNED: &str = "ab\u{5d0}\u{5d1}-12";
 
 /// What the claims are about.
 struct Stage {

@@ -148,9 +148,13 @@ fn the_log_of_the_process_goes_over_syslog_from_the_moment_that_it_is_configured
             break;
         }
     };
-    within(PATIENT, "it is taken", || {
-        let running = http(box_.admin, "GET", "/api/v1/config", "", &[]).expect("the configuration");
-        running.body.contains("local5")
+    // Whatever is logged until it is followed is on stderr alone.
+    within(PATIENT, "it is followed", || {
+        box_.act("POST", "/services/a/disable", r#"{"reason": "to be logged"}"#);
+        box_.act("POST", "/services/a/enable", r#"{"reason": "to be logged"}"#);
+        let metrics = http(box_.admin, "GET", "/metrics", "", &[]).expect("metrics").body;
+        let sent = metrics.lines().find_map(|line| line.strip_prefix("bascule_log_syslog_sent_total ")?.parse().ok());
+        sent.unwrap_or(0.0) > 0.0
     });
     assert_eq!(box_.stop(), 0);
     until("draining");

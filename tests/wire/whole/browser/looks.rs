@@ -59,6 +59,10 @@ pub(super) fn every_page_fits_and_is_there_to_be_looked_at(stage: &Stage) {
                 );
                 wrong.push(format!("#/{page} is {wide} px too wide on a {width}: {who}"));
             }
+            let top = browser.run("return document.querySelector('main h1').getBoundingClientRect().top + scrollY");
+            if top.as_f64() > Some(200.0) {
+                wrong.push(format!("#/{page} begins at {top} px on a {width}"));
+            }
             wrong.extend(browser.complaints().into_iter().map(|said| format!("#/{page} on a {width}: {said}")));
             if browser.text().contains("could not be drawn") {
                 wrong.push(format!("#/{page} could not be drawn on a {width}"));
