@@ -126,6 +126,7 @@ impl Way {
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "on a thread of its own, which no runtime waits for")]
 fn address(to: &str) -> io::Result<SocketAddr> {
     to.to_socket_addrs()?.next().ok_or_else(|| io::Error::other("the name has no address"))
 }
