@@ -10,6 +10,7 @@ pub mod edit;
 mod include;
 mod order;
 pub mod pair;
+pub mod policy;
 pub mod problem;
 pub mod render;
 mod report;
@@ -101,8 +102,10 @@ pub fn load(root: Source, overrides: &[(String, String)], files: &dyn Files) -> 
         return Err(report.finish().1);
     }
     include::apply(&mut report, &mut document, overrides);
+    let made = policy::expand(&mut report, &mut document);
     walk::document(&mut report, &mut document);
-    let model = resolve::resolve(&mut report, &document, files);
+    let mut model = resolve::resolve(&mut report, &document, files);
+    (model.policies.criteria, model.policies.rules) = (made.criteria, made.rules);
     if report.has_errors() {
         return Err(report.finish().1);
     }

@@ -40,6 +40,7 @@
 //! - [`dashboard`]: the pages in a browser: reading them, acting, keys
 //! - [`operations`]: the state directory, the journal, stopping, upgrading, when the disk fails
 //! - [`methods`]: how a member is chosen for a client: methods, weights, orders, splits, passive health
+//! - [`policies`]: NetScaler's policies: expressions, actions, bindings, and what follows from them
 //! - [`members`]: servers by name, and service groups whose members come from DNS
 //! - [`keys`]: every key of the configuration: its type, its range, its default
 //! - [`limits`]: what this build does not do, and what it says instead
@@ -74,6 +75,7 @@ pub mod overload;
 pub mod pairs;
 pub mod peers;
 pub mod persistence;
+pub mod policies;
 pub mod records;
 pub mod rest;
 pub mod rules;

@@ -24,6 +24,7 @@ pub mod lookup;
 pub mod net;
 pub mod peer;
 pub mod persistence;
+pub mod policy;
 pub mod rule;
 pub mod scenario;
 pub mod service;
@@ -56,6 +57,7 @@ pub use log::{AccessTo, Log, LogFormat};
 use lookup::{Lookup, Question, Resolver};
 use peer::{Peer, PeerLink};
 use persistence::LbGroup;
+use policy::Policies;
 use rule::{Criterion, Rule};
 use scenario::{Datacenter, Pair, Query, Scenario, Switch, TimeWindow, Trigger};
 use service::{Server, Service, ServiceGroup};
@@ -90,6 +92,8 @@ pub struct Model {
     pub certificates: Vec<Certificate>,
     pub criteria: Vec<Criterion>,
     pub rules: Vec<Rule>,
+    /// What some of the criteria and rules are made of.
+    pub policies: Policies,
     pub time_windows: Vec<TimeWindow>,
     pub switches: Vec<Switch>,
     pub triggers: Vec<Trigger>,
@@ -171,6 +175,7 @@ impl Model {
             certificates: Vec::new(),
             criteria: Vec::new(),
             rules: Vec::new(),
+            policies: Policies::default(),
             time_windows: Vec::new(),
             switches: Vec::new(),
             triggers: Vec::new(),

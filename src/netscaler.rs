@@ -5,12 +5,11 @@
 //! [`document::Document`] carries it out on a configuration and answers as NetScaler would, with its numbers of errors
 //! ([`error`]). Whatever a table does not name is refused, and what it names and this build does not carry out is refused
 //! by name. A [`line`](mod@line) of an `ns.conf` is read as statements, and [`export`] writes a configuration as such
-//! lines; [`import`](mod@import) does so with a whole file, whose policies speak in [`expression`]s.
+//! lines; [`import`](mod@import) does so with a whole file.
 
 pub mod document;
 pub mod error;
 pub mod export;
-pub mod expression;
 pub mod import;
 pub mod line;
 pub mod resource;

@@ -45,6 +45,7 @@ const PAGES: &[(&str, &str)] = &pages![
     "pairs",
     "peers",
     "persistence",
+    "policies",
     "records",
     "rest",
     "rules",

@@ -12,6 +12,7 @@ mod editor;
 mod execute;
 mod grammar;
 mod pipe;
+mod policies;
 mod show;
 
 use std::io::{BufRead as _, IsTerminal as _, Write as _};

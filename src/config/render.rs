@@ -16,6 +16,7 @@ mod gtm;
 mod http;
 mod limits;
 mod peer;
+mod policy;
 mod rule;
 mod ship;
 mod telling;
@@ -46,6 +47,7 @@ pub fn render(model: &Model) -> String {
     limits::lb_groups(&mut out, model);
     rule::criteria(&mut out, model);
     rule::rules(&mut out, model);
+    policy::objects(&mut out, model);
     check::checks(&mut out, model);
     gtm::time_windows(&mut out, model);
     gtm::switches(&mut out, model);

@@ -29,6 +29,7 @@ mod object;
 mod pair;
 mod peer;
 mod persistence;
+mod policy;
 pub mod populate;
 mod rule;
 mod scenario;
@@ -109,6 +110,7 @@ pub fn resolve(report: &mut Report, document: &Table, files: &dyn Files) -> Mode
     let scenarios = scenario::all(cx, generated);
     let rules = rule::all(cx, rule::Known { vservers: &vservers, services: &services.services, criteria: &criteria });
     vserver::targets(&mut vservers, &rules);
+    let policies = policy::all(cx);
     let drills = drill::drills(cx);
     let dns = dns::dns(cx, &certificates);
     let zones = zone::all(cx);
@@ -137,6 +139,7 @@ pub fn resolve(report: &mut Report, document: &Table, files: &dyn Files) -> Mode
         certificates,
         criteria,
         rules,
+        policies,
         time_windows,
         switches,
         triggers,

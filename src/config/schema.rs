@@ -13,6 +13,7 @@ mod http;
 mod limits;
 mod monitor;
 mod peer;
+mod policy;
 mod rule;
 mod ship;
 mod telling;
@@ -145,6 +146,14 @@ pub static ROOT: Schema = schema(&[
     key("lb_group", Kind::Map(&Kind::Table(&limits::LB_GROUP))),
     key("criterion", Kind::Map(&Kind::Table(&rule::CRITERION))),
     key("rule", Kind::Map(&Kind::Table(&rule::RULE))),
+    key("policy_patset", Kind::Map(&Kind::Table(&policy::PATTERN_SET))),
+    key("policy_expression", Kind::Map(&Kind::Table(&policy::EXPRESSION))),
+    key("cs_action", Kind::Map(&Kind::Table(&policy::CS_ACTION))),
+    key("cs_policy", Kind::Map(&Kind::Table(&policy::CS_POLICY))),
+    key("responder_action", Kind::Map(&Kind::Table(&policy::RESPONDER_ACTION))),
+    key("responder_policy", Kind::Map(&Kind::Table(&policy::POLICY))),
+    key("rewrite_action", Kind::Map(&Kind::Table(&policy::REWRITE_ACTION))),
+    key("rewrite_policy", Kind::Map(&Kind::Table(&policy::POLICY))),
     key("check", Kind::Map(&Kind::Table(&gtm::CHECK))),
     key("time_window", Kind::Map(&Kind::Table(&gtm::TIME_WINDOW))),
     key("switch", Kind::Map(&Kind::Table(&gtm::SWITCH))),

@@ -39,10 +39,11 @@
 //!
 //! | command | objects |
 //! |---|---|
-//! | `add`, `set`, `unset`, `rm` | `server`, `service`, `serviceGroup`, `lb monitor`, `lb vserver`, `cs vserver`, `lb group`, `ssl certKey` |
+//! | `add`, `set`, `unset`, `rm` | `server`, `service`, `serviceGroup`, `lb monitor`, `lb vserver`, `cs vserver`, `lb group`, `ssl certKey`, `cs action`, `cs policy`, `responder action`, `responder policy`, `rewrite action`, `rewrite policy`, `policy patset`, `policy expression` |
 //! | `set`, `unset` | `ssl vserver`, `ssl service`, `ssl serviceGroup` |
-//! | `bind`, `unbind` | `service` and `serviceGroup` to monitors, `serviceGroup` to members, `lb vserver` to services and groups, `cs vserver` to its default, `lb group` to vservers, `ssl vserver` to certificates |
-//! | `rename` | `server`, `service`, `serviceGroup`, `lb vserver`, `cs vserver`, `lb group`; whatever names it follows |
+//! | `bind`, `unbind` | `service` and `serviceGroup` to monitors, `serviceGroup` to members, `lb vserver` to services and groups, `cs vserver` to its default, `lb group` to vservers, `ssl vserver` to certificates, `policy patset` to patterns, `cs vserver` and `lb vserver` to policies ([`policies`](super::policies)) |
+//! | `rename` | `server`, `service`, `serviceGroup`, `lb vserver`, `cs vserver`, `lb group`, policies and their actions; whatever names it follows |
+//! | `set ns hostName` | `[appliance] name` |
 //! | `enable ns feature`, `disable ns feature` | LB, GSLB; CS, SSL, REWRITE and RESPONDER are always on |
 //! | `show ns runningConfig` | the configuration as such lines; what NetScaler has no word for is listed as comments with its table, and `-toml` prints the file |
 //! | `show ns feature` | which are on |

@@ -22,31 +22,12 @@
 //!
 //! ## Policies
 //!
-//! `cs policy`, `responder policy` and `rewrite policy` become rules, their expressions [criteria](super::rules). NetScaler asks
-//! responder policies first, then those that rewrite requests, then content switching, each by priorities of their own; the
-//! rules of a vserver have one order, so where several kinds are bound the priorities are written anew. Behind a rewrite
-//! policy that says END, later ones get its opposite as a term.
+//! Content-switching, responder and rewriting policies, their actions, pattern sets, named expressions and bindings become the
+//! objects that the shell and NITRO would make of the same lines: [`policies`](super::policies) says which expressions
+//! and actions there are, and what follows from them. A line whose expression or action cannot be carried out is missing, and so
+//! are the lines that name it.
 //!
-//! | expression | becomes |
-//! |---|---|
-//! | `HTTP.REQ.URL`, `.PATH_AND_QUERY` | `url` (`path` for STARTSWITH: no query stands before the path) |
-//! | `HTTP.REQ.URL.PATH`, `.SUFFIX` | `path` |
-//! | `HTTP.REQ.URL.QUERY`, `.QUERY.VALUE("x")` | `query_string`, `query` |
-//! | `HTTP.REQ.HOSTNAME`, `.SERVER` | `host` |
-//! | `HTTP.REQ.HEADER("x")`, `HTTP.REQ.COOKIE.VALUE("x")`, `HTTP.REQ.METHOD` | `header`, `cookie`, `method` |
-//! | `HTTP.RES.STATUS`, `HTTP.RES.HEADER("x")` | `status`, `response_header` |
-//! | `CLIENT.IP.SRC`, `CLIENT.TCP.DSTPORT`, `CLIENT.SSL.IS_SSL`, `CLIENT.SSL.CLIENT_HELLO.SNI` | `client`, `port`, `tls`, `sni` |
-//!
-//! with `EQ NE STARTSWITH ENDSWITH CONTAINS REGEX_MATCH EXISTS IN_SUBNET`, their `_ANY` forms with pattern sets,
-//! `SET_TEXT_MODE(IGNORECASE)`, `TO_LOWER`, `NOT`, `&& || !`, parentheses and named expressions. A pattern that needs look-around or
-//! references back is refused, as is whatever no criterion looks at.
-//!
-//! | action | becomes |
-//! |---|---|
-//! | `redirect`, `respondwith` | `redirect`, `respond`; texts put together from literals, host, URL, path, query and client |
-//! | `RESET`, `DROP` | `reject` |
-//! | `insert_http_header`, `delete_http_header`, `replace` of a field, of the host, of the path | `edit` |
-//! | `cs action`, `-targetLBVserver` | `route` |
+//! `set ns hostName` becomes `[appliance] name`.
 //!
 //! ## GSLB and DNS
 //!
@@ -70,3 +51,9 @@
 //! What is of a service at this site (drains, monitors, persistence) is of the vserver that it follows. Not carried over:
 //! exchange between sites, site persistence and its cookies, views and policies of DNS, GSLB service groups, places,
 //! spillover between sites, a second service with the same public address in one vserver.
+//!
+//! ## There and back
+//!
+//! `show ns runningConfig` writes what both can say as lines of an ns.conf, which import again: an imported configuration comes
+//! back as it was. Where the file has two servers with one address, which NetScaler has not, the first stands for the
+//! others, and a comment tells so. Rules, criteria, zones and scenarios are comments.

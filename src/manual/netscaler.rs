@@ -38,7 +38,7 @@
 //! | backupVServer | supported | `backup` | |
 //! | disablePrimaryOnDown | supported | `disable_primary_on_down` | |
 //! | sslCertKey bindings | supported | `certificates` | and `tls` for versions and client certificates |
-//! | bind lb vserver, policyName | supported | `[rule.NAME]` | responder, rewrite and content-switching policies are rules, see [`rules`](super::rules) |
+//! | bind lb vserver, policyName | supported | `responder_policies`, `rewrite_policies` | and `cs_policies` of content switching, see [`policies`](super::policies) |
 //! | comment | stored | `comment` | |
 //! | state | refused | `state` | whether a vserver is disabled is state: `disable lb vserver` |
 //! | newServiceRequest, newServiceRequestIncrementInterval | refused | `new_service_request` | `slow_start` gives a member its share over a time |

@@ -59,8 +59,9 @@
 //! `sslvserver`, their bindings and the collections `<x>_binding`, `svcbindings`, `servicegroupbindings`,
 //! `lbparameter`, `nsfeature`, `nsmode`, `nsversion`, `nslicense` (there are no licences: everything is on, and never
 //! expires in the lifetime of a check), `nshardware`, `nsconfig`, `hanode` (a box on its own), `interface`, `ntpsync`,
-//! `systemfile`. `bascule manual netscaler` has each parameter. Resources of GSLB and policies of other features list
-//! as empty, so that clients that look at them go on.
+//! `systemfile`, `nshostname`; policies of content switching, the responder and rewriting with their actions, pattern sets and
+//! bindings ([`policies`](super::policies)). `bascule manual netscaler` has each parameter. Resources of GSLB and policies of
+//! other features list as empty, so that clients that look at them go on.
 //!
 //! What is not there answers 1088 (a resource), 1090 (an attribute) or 1097 with the reason (a value): nothing is taken
 //! and ignored. `GET /api/v1/nitro/missing` and the dashboard's page *Asked in vain* list what clients asked for in vain

@@ -21,7 +21,8 @@
 //! | `GET /config/sections`, `GET`, `PATCH`, `PUT /config/sections/features` | tables that stand once: `defaults`, `dns`, `journal`, … |
 //!
 //! Collections: `vservers`, `cs-vservers`, `services`, `service-groups` with their `members`, `servers`, `certificates`,
-//! `lb-groups`, `criteria`, `rules`, `monitors`, `checks`, `time-windows`, `switches`, `triggers`, `queries`, `alert-rules`
+//! `lb-groups`, `criteria`, `rules`, `pattern-sets`, `policy-expressions`, `cs-actions`, `cs-policies`, `responder-actions`,
+//! `responder-policies`, `rewrite-actions`, `rewrite-policies`, `monitors`, `checks`, `time-windows`, `switches`, `triggers`, `queries`, `alert-rules`
 //! (`alerts` are those that stand), `scenarios`, `datacenters`, `datacenter-pairs`, `peers`, `zones` with their `rrsets`,
 //! `users`, `journal-receivers`, `tsig-keys`, and the `client-limits` of a vserver.
 //!

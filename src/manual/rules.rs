@@ -81,7 +81,7 @@
 //! | action | does | then |
 //! |---|---|---|
 //! | `respond = { status, headers, body }` | answers; values are filled in as in edits. In a body they are escaped where its `Content-Type` is HTML, XML or JSON; braces that are none of these stay | ends |
-//! | `redirect = { status, location }` | answers with a location; `{path}`, `{query}`, `{host}` are replaced, and `{url}`: path and query as sent, with a `?` only where there was one | ends |
+//! | `redirect = { status, location }` | answers with a location; `{path}`, `{query}`, `{host}`, `{hostname}` (without port) are replaced, and `{url}`: path and query as sent, with a `?` only where there was one | ends |
 //! | `reject = true` | resets the connection | ends |
 //! | `route = { vserver = "x" }` | hands the request over; the rules of `x` are asked next | ends this list |
 //! | `route = { service = "x" }`, `{ group = "x" }` | only this member, or these, of the rule's own vserver. While none of them is UP the rule does not act | ends this list |
@@ -90,8 +90,8 @@
 //!
 //! Edits: `{ set = "Name", value = "…" }` replaces, `{ add = "Name", value = "…" }` appends, `{ remove = "Name" }`,
 //! `{ remove_cookie = "name" }`; of a request `{ path = "PATTERN", to = "…" }` with `$1` for what a bracket matched; of an
-//! answer `{ set_cookie = "name", value = "…" }` and `{ status = 503 }`. Values may hold `{path}`, `{query}`, `{url}`, `{host}`
-//! and `{client}`, as the request was sent: rules never see what others have changed. So does the PATTERN of `path`: a
+//! answer `{ set_cookie = "name", value = "…" }` and `{ status = 503 }`. Values may hold `{path}`, `{query}`, `{url}`, `{host}`,
+//! `{hostname}` (without port) and `{client}`, as the request was sent: rules never see what others have changed. So does the PATTERN of `path`: a
 //! criterion meets `/%73hop/x` as `/shop/x`, and `^/shop/` leaves it alone; write `^/[^/]+/(.*)$`, or let servers decode. Fields that say where a message ends,
 //! or belong to one connection, cannot be edited; nor can a status become one that has no body, or lose being one.
 //! X-Forwarded-For and its like are written after the edits. What is set in a request, or removed, goes under its look-alikes

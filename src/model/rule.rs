@@ -88,7 +88,7 @@ pub enum Action {
     Respond { status: u16, headers: Vec<(Name, Name)>, body: Vec<u8> },
     /// The connection is reset without an answer.
     Reject,
-    /// 301, 302, 303, 307 or 308. `{path}`, `{query}` and `{host}` in the location are replaced.
+    /// 301, 302, 303, 307 or 308. `{path}`, `{query}`, `{url}`, `{host}` and `{hostname}` in the location are replaced.
     Redirect { status: u16, location: Name },
     /// Content switching: the request goes there instead of to the vserver's own members. Over TLS without HTTP
     /// (SSL_BRIDGE, SSL_TCP) on criteria of the connection only.
@@ -109,7 +109,7 @@ pub enum Route {
     Group(GroupId),
 }
 
-/// One change. Values may hold `{path}`, `{query}`, `{url}`, `{host}` and `{client}`.
+/// One change. Values may hold `{path}`, `{query}`, `{url}`, `{host}`, `{hostname}` and `{client}`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Edit {
     /// All fields of this name are replaced by one.

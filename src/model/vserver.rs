@@ -8,6 +8,7 @@ use super::id::{GroupId, LbGroupId, Name, ServiceId, VserverId};
 use super::limit::{ClientLimit, Retry, Spillover, Surge};
 use super::net::Network;
 use super::persistence::{Persistence, SkipPersistency};
+use super::policy::BoundPolicy;
 use super::service::Protocol;
 use super::tls::ClientTls;
 
@@ -68,6 +69,8 @@ pub struct Vserver {
     pub diagnostics: Vec<Network>,
     /// NetScaler's comment: shown, without effect.
     pub comment: Option<Name>,
+    /// Policies bound, by bank and in the order of the configuration; the rules that follow are the model's.
+    pub policies: Vec<BoundPolicy>,
 }
 
 /// What a vserver does with what it accepts.
@@ -144,6 +147,7 @@ impl Vserver {
             proxy_protocol: false,
             diagnostics: Vec::new(),
             comment: None,
+            policies: Vec::new(),
         }
     }
 

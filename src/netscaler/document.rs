@@ -8,6 +8,7 @@ mod bind;
 mod check;
 mod joint;
 mod part;
+mod policy;
 mod read;
 mod references;
 mod write;
@@ -21,6 +22,7 @@ use super::resource::{Resource, Shape};
 use super::statement::{Statement, Verb};
 use super::value::{of_object, text_of};
 use crate::config::edit;
+pub(super) use policy::notes;
 
 /// A configuration, section by section.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -104,6 +106,7 @@ impl Document {
             (Shape::Part { .. }, Verb::Unset) => self.set_part(resource, &arguments, false)?,
             (Shape::Single { section: "features" }, Verb::Set) => self.features(&arguments, true)?,
             (Shape::Single { section: "features" }, Verb::Unset) => self.features(&arguments, false)?,
+            (Shape::Single { section: "appliance" }, Verb::Set) => self.host_name(&arguments)?,
             (Shape::Single { .. }, Verb::Set | Verb::Unset) => self.set_nothing(resource, &arguments)?,
             (_, verb) => return Err(NsError::no_such_command(&format!("{} {}", verb.word(), resource.said()))),
         }

@@ -5,7 +5,7 @@
 mod left;
 mod quote;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
@@ -17,16 +17,38 @@ use super::value::{Said, same};
 pub use quote::quoted;
 
 /// Resources in the order of a saved file: what is named stands before what names it.
-const ORDER: [&str; 8] =
-    ["server", "lbmonitor", "sslcertkey", "service", "servicegroup", "lbvserver", "csvserver", "lbgroup"];
+const ORDER: [&str; 16] = [
+    "server",
+    "lbmonitor",
+    "sslcertkey",
+    "service",
+    "servicegroup",
+    "lbvserver",
+    "csvserver",
+    "lbgroup",
+    "policypatset",
+    "policyexpression",
+    "csaction",
+    "cspolicy",
+    "responderaction",
+    "responderpolicy",
+    "rewriteaction",
+    "rewritepolicy",
+];
 const PARTS: [&str; 3] = ["sslvserver", "sslservice", "sslservicegroup"];
-const BINDINGS: [&str; 8] = [
+const BINDINGS: [&str; 14] = [
+    "policypatset_pattern_binding",
     "servicegroup_servicegroupmember_binding",
     "service_lbmonitor_binding",
     "servicegroup_lbmonitor_binding",
     "lbvserver_service_binding",
     "lbvserver_servicegroup_binding",
     "csvserver_lbvserver_binding",
+    "csvserver_responderpolicy_binding",
+    "csvserver_rewritepolicy_binding",
+    "csvserver_cspolicy_binding",
+    "lbvserver_responderpolicy_binding",
+    "lbvserver_rewritepolicy_binding",
     "lbgroup_lbvserver_binding",
     "sslvserver_sslcertkey_binding",
 ];
@@ -36,9 +58,15 @@ pub fn lines(document: &Document, version: &str) -> String {
     let mut out = format!("#Bascule {version}\n");
     features(document, &mut out);
     let resources = |names: &'static [&'static str]| names.iter().filter_map(|name| Resource::find(name));
+    let instead = same_servers(document);
     for resource in resources(&ORDER) {
         for name in in_order(document, resource) {
-            object(document, resource, &name, &mut out);
+            match instead.get(&name).filter(|_| resource.nitro == "server") {
+                Some(first) => {
+                    let _ = writeln!(out, "# server {name} has the address of {first}, which stands for it there");
+                }
+                None => object(document, resource, &name, &instead, &mut out),
+            }
         }
         if resource.nitro == "server" {
             hosts(document, &mut out);
@@ -46,7 +74,7 @@ pub fn lines(document: &Document, version: &str) -> String {
     }
     for resource in resources(&BINDINGS) {
         for row in document.objects(resource) {
-            binding(resource, &row, &mut out);
+            binding(resource, &row, &instead, &mut out);
         }
     }
     for resource in resources(&PARTS) {
@@ -59,6 +87,10 @@ pub fn lines(document: &Document, version: &str) -> String {
 }
 
 fn features(document: &Document, out: &mut String) {
+    let appliance = document.root().get("appliance");
+    if let Some(name) = appliance.and_then(|appliance| appliance.get("name")?.as_str()) {
+        let _ = writeln!(out, "set ns hostName {}", quoted(name));
+    }
     let on = |key: &str| document.root().get("features").and_then(|f| f.get(key)) != Some(&Value::Bool(false));
     let names = [("lb", "LB"), ("gslb", "GSLB")];
     for (words, wanted) in [("enable ns feature", true), ("disable ns feature", false)] {
@@ -70,6 +102,22 @@ fn features(document: &Document, out: &mut String) {
             let _ = writeln!(out, "{words} {}", list.join(" "));
         }
     }
+}
+
+/// Servers on the address of one that stands before them, and that one: NetScaler has one server for each address.
+fn same_servers(document: &Document) -> HashMap<String, String> {
+    let Some(resource) = Resource::find("server") else { return HashMap::new() };
+    let mut first: HashMap<String, String> = HashMap::new();
+    let mut instead = HashMap::new();
+    for server in document.objects(resource) {
+        let text = |key: &str| server.get(key).and_then(Value::as_str).map(str::to_owned);
+        let (Some(name), Some(address)) = (text("name"), text("ipaddress")) else { continue };
+        match first.get(&address) {
+            Some(first) => drop(instead.insert(name, first.clone())),
+            None => drop(first.insert(address, name)),
+        }
+    }
+    instead
 }
 
 /// Host names that services and members say themselves: NetScaler has a server object for each.
@@ -112,7 +160,13 @@ fn in_order(document: &Document, resource: &'static Resource) -> Vec<String> {
     order
 }
 
-fn object(document: &Document, resource: &'static Resource, name: &str, out: &mut String) {
+fn object(
+    document: &Document,
+    resource: &'static Resource,
+    name: &str,
+    instead: &HashMap<String, String>,
+    out: &mut String,
+) {
     let Some(table) = document.table(resource.section(), name) else { return };
     let said = |attribute: &Attribute| document.said(resource, name, table, attribute);
     let by_name = |nitro: &str| resource.attribute(nitro).and_then(said);
@@ -124,7 +178,8 @@ fn object(document: &Document, resource: &'static Resource, name: &str, out: &mu
         let first = if candidates == ["ip", "servername"] { "servername" } else { candidates[0] };
         let found = std::iter::once(first).chain(candidates.iter().copied()).find_map(&by_name);
         let Some(said) = found else { break };
-        let _ = write!(out, " {}", quoted(&said.text));
+        let text = instead.get(&said.text).filter(|_| first == "servername").unwrap_or(&said.text);
+        let _ = write!(out, " {}", quoted(text));
         written.extend(candidates);
     }
     let is_joined = |attribute: &Attribute| matches!(attribute.place, Place::With(Joint::Host | Joint::Rebind));
@@ -184,14 +239,16 @@ fn unit(resource: &Resource, attribute: &Attribute, said: &dyn Fn(&str) -> Optio
     }
 }
 
-fn binding(resource: &'static Resource, row: &Map<String, Value>, out: &mut String) {
-    let text = |nitro: &str| row.get(nitro).map(super::value::text_of);
+fn binding(resource: &'static Resource, row: &Map<String, Value>, instead: &HashMap<String, String>, out: &mut String) {
+    let value = |nitro: &str| row.iter().find(|(key, _)| key.eq_ignore_ascii_case(nitro)).map(|(_, value)| value);
+    let text = |nitro: &str| value(nitro).map(super::value::text_of);
     let _ = write!(out, "bind {}", resource.said());
     let mut written: Vec<&str> = Vec::new();
     for place in resource.positional {
         let candidates: Vec<&str> = place.split('|').collect();
         let Some(value) = candidates.iter().rev().find_map(|nitro| text(nitro)) else { break };
-        let _ = write!(out, " {}", quoted(&value));
+        let value = instead.get(&value).filter(|_| candidates.contains(&"servername")).unwrap_or(&value);
+        let _ = write!(out, " {}", quoted(value));
         written.extend(candidates);
     }
     for attribute in resource.attributes().filter(|attribute| !written.contains(&attribute.nitro)) {

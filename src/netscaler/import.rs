@@ -1,23 +1,21 @@
 //! A saved `ns.conf` as a configuration.
 //!
 //! Lines may name what comes later, so they are not carried out in one go: what misses something waits until a line that
-//! comes later has brought it ([`objects`](mod@objects)). Policies, their actions and their bindings are looked at when all of them are
-//! known, and become criteria and rules ([`policies`](mod@policies)). What a line says beyond what this build does is left out
-//! keyword by keyword, so that a service does not vanish for a profile that it names.
+//! comes later has brought it ([`objects`](mod@objects)). What a line says beyond what this build does is left out keyword by
+//! keyword, so that a service does not vanish for a profile that it names; where what is left would do something else, the
+//! whole line is missing.
 //!
 //! Every line has a fate: carried, carried in part, of no meaning here, or missing; nothing is dropped in silence.
 
 mod gslb;
 mod objects;
-mod policies;
-mod template;
 #[cfg(test)]
 mod tests;
+mod unbound;
 mod words;
 
 use super::document::Document;
 use super::line::{Token, tokens};
-use words::Class;
 
 /// What became of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -105,7 +103,7 @@ pub fn import(text: &str) -> Result<Imported, String> {
     let gslb = gslb::collect(&mut lines);
     objects::carry(&mut document, &mut lines);
     gslb.carry(&mut document, &mut lines);
-    policies::carry(&mut document, &mut lines);
+    unbound::tell(&mut lines);
     let lines = lines.into_iter().map(Pending::done).collect();
     Ok(Imported { document, lines })
 }
@@ -143,10 +141,6 @@ impl Pending {
     /// Nothing of it is carried, and traffic would miss it.
     fn missing(&mut self, what: Vec<String>) {
         self.fate = Some(Fate::Missing { what, whole: true, traffic: true });
-    }
-
-    fn is_policy(&self) -> bool {
-        words::class(self) == Class::Policy
     }
 
     fn done(self) -> Line {

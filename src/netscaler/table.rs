@@ -3,6 +3,7 @@
 mod lb;
 mod monitor;
 mod other;
+mod policy;
 mod service;
 mod ssl;
 
@@ -28,7 +29,22 @@ pub(super) static RESOURCES: &[&Resource] = &[
     &ssl::SSL_VSERVER_CERT,
     &ssl::SSL_SERVICE,
     &ssl::SSL_SERVICE_GROUP,
+    &policy::PATTERN_SET,
+    &policy::PATTERN,
+    &policy::EXPRESSION,
+    &policy::CS_ACTION,
+    &policy::CS_POLICY,
+    &policy::RESPONDER_ACTION,
+    &policy::RESPONDER_POLICY,
+    &policy::REWRITE_ACTION,
+    &policy::REWRITE_POLICY,
+    &policy::CS_VSERVER_CS_POLICY,
+    &policy::CS_VSERVER_RESPONDER,
+    &policy::CS_VSERVER_REWRITE,
+    &policy::LB_VSERVER_RESPONDER,
+    &policy::LB_VSERVER_REWRITE,
     &other::FEATURE,
+    &other::HOST_NAME,
     &other::LB_PARAMETER,
     &other::CONFIG,
 ];

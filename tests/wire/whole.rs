@@ -30,6 +30,8 @@ mod gslb;
 mod kills;
 #[path = "whole/limits.rs"]
 mod limits;
+#[path = "whole/made_policies.rs"]
+mod made_policies;
 #[path = "whole/members.rs"]
 mod members;
 #[path = "whole/monitors.rs"]

@@ -3,6 +3,8 @@
 //! Those that carry state are made of the running model, because members may come from DNS and default monitors are in
 //! no configuration.
 
+mod policies;
+
 use serde_json::Value;
 
 use super::answer::Object;
@@ -27,7 +29,7 @@ pub(super) struct Binding {
     pub of: fn(&World<'_>, &str) -> Vec<Object>,
 }
 
-pub(super) static BINDINGS: &[Binding] = &[
+static BINDINGS: &[Binding] = &[
     Binding {
         nitro: "lbvserver_service_binding",
         owner: "lbvserver",
@@ -102,7 +104,11 @@ pub(super) static BINDINGS: &[Binding] = &[
 
 /// The binding of this name, in any case.
 pub(super) fn find(nitro: &str) -> Option<&'static Binding> {
-    BINDINGS.iter().find(|binding| binding.nitro.eq_ignore_ascii_case(nitro))
+    all().find(|binding| binding.nitro.eq_ignore_ascii_case(nitro))
+}
+
+pub(super) fn all() -> impl Iterator<Item = &'static Binding> {
+    BINDINGS.iter().chain(policies::POLICIES)
 }
 
 fn found<I>(id: Option<I>, list: impl FnOnce(I) -> Vec<Object>) -> Vec<Object> {
@@ -316,7 +322,7 @@ pub(super) fn aggregate(
 ) -> Object {
     let mut object = Object::new();
     put(&mut object, key, name);
-    let ours = BINDINGS.iter().filter(|binding| binding.owner == owner && binding.nitro.ends_with("_binding"));
+    let ours = all().filter(|binding| binding.owner == owner && binding.nitro.ends_with("_binding"));
     let lists = ours.map(|binding| (binding.nitro, (binding.of)(world, name))).chain(others);
     for (nitro, list) in lists.filter(|(_, list)| !list.is_empty()) {
         object.insert(nitro.into(), list.into_iter().map(Value::Object).collect());

@@ -29,7 +29,7 @@ struct Reading<'a> {
 
 /// Every resource that can be read.
 pub(super) fn names() -> Vec<&'static str> {
-    let ours = bindings::BINDINGS.iter().map(|binding| binding.nitro);
+    let ours = bindings::all().map(|binding| binding.nitro);
     let own = [
         "nsversion",
         "nsconfig",
@@ -164,7 +164,9 @@ impl Reading<'_> {
     fn objects(&self, resource: &'static Resource) -> Result<Found, Fault> {
         let document = self.document()?;
         if let Shape::Single { .. } = resource.shape {
-            return Ok(Found { objects: document.objects(resource), single: true });
+            // Of the name there is a list, with one entry.
+            let single = resource.nitro != "nshostname";
+            return Ok(Found { objects: document.objects(resource), single });
         }
         let Some(name) = self.name else {
             let mut objects = document.objects(resource);

@@ -113,8 +113,6 @@ pub(super) const EMPTY: &[&str] = &[
     "lbmetrictable",
     "sslprofile",
     "sslcipher",
-    "lbvserver_rewritepolicy_binding",
-    "lbvserver_responderpolicy_binding",
     "lbvserver_cmppolicy_binding",
     "lbvserver_spilloverpolicy_binding",
     "lbvserver_appfwpolicy_binding",

@@ -5,6 +5,7 @@ mod build;
 mod drill;
 mod explain;
 mod outbox;
+mod policies;
 mod request;
 mod views;
 
@@ -63,6 +64,14 @@ pub(super) const COMMANDS: &[Command] = &[
     show(&["show", "zone"], "show zone [<name>]", View::Zone),
     show(&["show", "rule"], "show rule [<name>]", View::Rule),
     show(&["show", "ssl", "certKey"], "show ssl certKey [<name>]", View::Certificate),
+    policies::CS_ACTION,
+    policies::CS_POLICY,
+    policies::RESPONDER_ACTION,
+    policies::RESPONDER_POLICY,
+    policies::REWRITE_ACTION,
+    policies::REWRITE_POLICY,
+    policies::PATTERN_SET,
+    policies::EXPRESSION,
     show(&["show", "trigger"], "show trigger [<name>]", View::Trigger),
     show(&["show", "query"], "show query [<name>]", View::Query),
     audit::SHOW_SHIPPING,

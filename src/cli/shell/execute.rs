@@ -11,7 +11,7 @@ use super::super::{drill, explain, journal};
 use super::commands::{COMMANDS, Command, Explained, Request, View};
 use super::configure;
 use super::grammar::starts_with;
-use super::show;
+use super::{policies, show};
 use crate::admin::dto::{
     CertificateDto, CheckDto, DatacenterDto, Items, LbMonitorDto, RuleDto, ScenarioDto, ServerDto, ServiceDto,
     ServiceGroupDto, StatusDto, SwitchDto, VserverDto, ZoneDto, path_segment,
@@ -130,6 +130,7 @@ pub(super) async fn execute(client: &Client, request: Request) -> Result<Answer,
         Request::RunningConfig { toml } => configure::running(client, toml).await,
         Request::Line(line) => configure::line(client, &line).await,
         Request::Features => configure::features(client).await,
+        Request::Policies { nitro, name } => policies::shown(client, nitro, name.as_deref()).await,
         Request::Save => {
             let mut answer = act(client, Method::POST, "config/save", &json!({})).await?;
             configure::saved(&mut answer);

@@ -246,6 +246,7 @@ fn vserver(out: &mut Text, model: &Model, vserver: &Vserver) {
         out.key("diagnostics", Value::List(vserver.diagnostics.iter().map(Value::show).collect()));
     }
     super::http::of_vserver(out, vserver);
+    super::policy::bound(out, vserver);
     super::tls::of_vserver(out, model, vserver);
 }
 
@@ -264,5 +265,6 @@ fn switching(out: &mut Text, model: &Model, vserver: &Vserver, default: Option<V
     out.maybe("redirect_url", vserver.redirect_url.as_ref().map(Value::str));
     super::limits::client_limits_of(out, vserver);
     super::http::of_vserver(out, vserver);
+    super::policy::bound(out, vserver);
     super::tls::of_vserver(out, model, vserver);
 }

@@ -9,7 +9,7 @@ use crate::model::id::Name;
 use crate::model::rule::{Action, CriterionTest, Edit, Phase, Route, Rule, TextTest};
 
 pub(super) fn criteria(out: &mut Text, model: &Model) {
-    for criterion in &model.criteria {
+    for criterion in model.criteria.iter().filter(|one| !model.policies.criteria.contains(&one.name)) {
         out.table(&["criterion", &criterion.name]);
         match &criterion.test {
             CriterionTest::Path(test) => out.key("path", Value::Inline(vec![text_test(test)])),
@@ -53,7 +53,7 @@ fn text_test(test: &TextTest) -> (String, Value) {
 }
 
 pub(super) fn rules(out: &mut Text, model: &Model) {
-    for rule in &model.rules {
+    for rule in model.rules.iter().filter(|rule| !model.policies.rules.contains(&rule.name)) {
         self::rule(out, model, rule);
     }
 }

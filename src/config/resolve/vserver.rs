@@ -140,6 +140,7 @@ fn vserver(
         http2: super::http::http2(cx, object, protocol, protocol == Protocol::Ssl),
         retry: super::http::retry(cx, object, protocol),
         comment: object.name("comment"),
+        policies: super::policy::bound(object),
         diagnostics: diagnostics(cx, object, protocol),
         tls: super::tls::clients(cx, object, protocol, certificates),
         proxy_protocol: super::tls::proxy_in(cx, object, protocol),

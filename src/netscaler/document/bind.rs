@@ -6,6 +6,7 @@ pub(super) use member::member_schema;
 
 use serde_json::{Map, Value, json};
 
+use super::policy::bank_of;
 use super::write::{Given, given, is_builtin, refuse, schema, tolerate};
 use super::{Document, name_of};
 use crate::netscaler::error::NsError;
@@ -13,12 +14,12 @@ use crate::netscaler::resource::{Attribute, Place, Resource, Shape};
 use crate::netscaler::value::{is_true, shortened, text_of};
 
 /// The two objects of a binding and what is said of it.
-struct Ends {
-    owner: &'static Resource,
-    name: String,
-    table: Map<String, Value>,
-    other: String,
-    given: Given,
+pub(super) struct Ends {
+    pub owner: &'static Resource,
+    pub name: String,
+    pub table: Map<String, Value>,
+    pub other: String,
+    pub given: Given,
 }
 
 impl Document {
@@ -41,6 +42,8 @@ impl Document {
             "csvserver_lbvserver_binding" => self.bind_default(ends),
             "lbgroup_lbvserver_binding" => self.bind_vserver(ends),
             "sslvserver_sslcertkey_binding" => self.bind_certificate(ends),
+            "policypatset_pattern_binding" => self.bind_pattern(ends),
+            _ if let Some(bank) = bank_of(resource) => self.bind_policy(bank, ends),
             _ => self.bind_monitor(ends, false),
         }
     }
@@ -62,7 +65,7 @@ impl Document {
             }
         }
         if resource.nitro != "lbvserver_service_binding" {
-            return (resource, arguments);
+            return (self.bank_meant(resource, &arguments).unwrap_or(resource), arguments);
         }
         let group = arguments.get("servicegroupname").map(text_of).filter(|name| !name.is_empty());
         let service = arguments.get("servicename").map(text_of).unwrap_or_default();
@@ -238,7 +241,14 @@ impl Document {
         if resource.nitro == "servicegroup_servicegroupmember_binding" {
             return self.unbind_member(resource, &arguments);
         }
-        let Ends { owner, name, mut table, other, given } = self.ends(resource, &arguments)?;
+        let ends = self.ends(resource, &arguments)?;
+        if let Some(bank) = bank_of(resource) {
+            return self.unbind_policy(bank, ends);
+        }
+        if resource.nitro == "policypatset_pattern_binding" {
+            return self.unbind_pattern(ends);
+        }
+        let Ends { owner, name, mut table, other, given } = ends;
         let section = owner.section();
         let removed = match resource.nitro {
             "lbvserver_service_binding" => take(&mut table, "services", &other).then_some(()).ok_or(1303),
@@ -317,7 +327,7 @@ fn value_of<'a>(given: &'a Given, nitro: &str) -> Option<(&'static Attribute, &'
     given.iter().find(|(a, _)| a.nitro == nitro).and_then(|(a, value)| Some((*a, value.as_deref()?)))
 }
 
-fn number(given: &Given, nitro: &str, low: i64, high: i64) -> Result<Option<i64>, NsError> {
+pub(super) fn number(given: &Given, nitro: &str, low: i64, high: i64) -> Result<Option<i64>, NsError> {
     let Some((attribute, text)) = value_of(given, nitro).filter(|(_, text)| !text.is_empty()) else { return Ok(None) };
     let bad = || NsError::bad_value(attribute.cli, text).because(&format!("{low} to {high}"));
     text.parse::<i64>().ok().filter(|n| (low..=high).contains(n)).map(Some).ok_or_else(bad)

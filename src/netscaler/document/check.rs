@@ -58,7 +58,7 @@ impl Document {
         own.or_else(|| self.defaults(resource.section())?.get("type")?.as_str())
     }
 
-    fn protocol(&self, resource: &Resource, table: &Map<String, Value>) -> Option<Protocol> {
+    pub(super) fn protocol(&self, resource: &Resource, table: &Map<String, Value>) -> Option<Protocol> {
         let word = self.kind_of(resource, table)?;
         Protocol::ALL.into_iter().find(|protocol| protocol.word() == word)
     }
@@ -79,6 +79,11 @@ impl Document {
                 self.check_default(resource, table)
             }
             "lbmonitor" => self.check_monitor(resource, name, table, given),
+            "cspolicy" | "csaction" | "responderpolicy" | "responderaction" | "rewritepolicy" | "rewriteaction"
+            | "policyexpression" => {
+                self.check_says(resource, table)?;
+                self.check_policy(resource, table)
+            }
             _ => Ok(()),
         }
     }

@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use super::bind::{entries, member_schema};
 use super::check::bound_names;
+use super::policy::{bank_of, patterns};
 use super::{Document, joint, part};
 use crate::model::service::Protocol;
 use crate::model::vserver::Vserver;
@@ -52,6 +53,12 @@ impl Document {
         let section = match resource.shape {
             Shape::Part { .. } => self.part_section(resource, name)?,
             Shape::Single { section: "features" } => return Some(self.features_map()),
+            Shape::Single { section: "appliance" } => {
+                let name = self.root.get("appliance").and_then(|appliance| appliance.get("name"));
+                let mut map = defaults_of(resource);
+                map.insert("hostname".into(), name.cloned().unwrap_or_else(|| "bascule".into()));
+                return Some(map);
+            }
             Shape::Single { .. } => return Some(defaults_of(resource)),
             _ => resource.section(),
         };
@@ -152,6 +159,9 @@ impl Document {
             }
             map
         };
+        if let Some(bank) = bank_of(resource) {
+            return self.policies_of(resource, bank, owner, table);
+        }
         match resource.nitro {
             "lbvserver_service_binding" => entries(table.get("services"))
                 .into_iter()
@@ -182,6 +192,11 @@ impl Document {
                 rows.chain(ca.map(|name| row(&[("certkeyname", name), ("ca", "true")]))).collect()
             }
             "servicegroup_servicegroupmember_binding" => self.members(resource, owner, table),
+            // NITRO writes this one name with a capital letter.
+            "policypatset_pattern_binding" => patterns(table)
+                .into_iter()
+                .map(|(pattern, index)| row(&[("String", &pattern), ("index", &index.to_string())]))
+                .collect(),
             _ => {
                 let defaults = self.defaults(section).and_then(|defaults| defaults.get("monitors"));
                 let bound = entries(table.get("monitors").or(defaults));

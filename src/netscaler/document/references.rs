@@ -10,7 +10,20 @@ use crate::netscaler::resource::Resource;
 use crate::netscaler::value::text_of;
 
 /// Resources that have another name tomorrow.
-const RENAMED: [&str; 6] = ["server", "service", "servicegroup", "lbvserver", "csvserver", "lbgroup"];
+const RENAMED: [&str; 12] = [
+    "server",
+    "service",
+    "servicegroup",
+    "lbvserver",
+    "csvserver",
+    "lbgroup",
+    "csaction",
+    "cspolicy",
+    "responderaction",
+    "responderpolicy",
+    "rewriteaction",
+    "rewritepolicy",
+];
 
 /// A section, the path below each of its objects (`*`: every key, and every item of a list), and whose names stand there.
 type Named = (&'static str, &'static [&'static str], &'static str);
@@ -40,6 +53,16 @@ const NAMED: &[Named] = &[
     ("service_group", &["member", "*", "server"], "server"),
     ("service_group", &["tls", "certificate"], "certificate"),
     ("service_group", &["tls", "ca"], "certificate"),
+    ("vserver", &["responder_policies", "*"], "responder_policy"),
+    ("vserver", &["rewrite_policies", "*"], "rewrite_policy"),
+    ("cs_vserver", &["responder_policies", "*"], "responder_policy"),
+    ("cs_vserver", &["rewrite_policies", "*"], "rewrite_policy"),
+    ("cs_vserver", &["cs_policies", "*"], "cs_policy"),
+    ("cs_vserver", &["cs_policies", "*", "target"], "vserver"),
+    ("cs_action", &["target"], "vserver"),
+    ("cs_policy", &["action"], "cs_action"),
+    ("responder_policy", &["action"], "responder_action"),
+    ("rewrite_policy", &["action"], "rewrite_action"),
     ("rule", &["vserver"], "vserver"),
     ("rule", &["action", "route", "vserver"], "vserver"),
     ("rule", &["action", "route", "service"], "service"),
@@ -68,6 +91,9 @@ impl Document {
             if let Some((user, _)) = users.next() {
                 return Some(format!("{} {user}", said(owner)));
             }
+        }
+        if matches!(section, "policy_patset" | "policy_expression") {
+            return self.names_in_text(section, name);
         }
         if target == "monitor"
             && let Some(defaults) = self.defaults("service")

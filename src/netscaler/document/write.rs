@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 use super::{Act, Document, joint, name_of};
 use crate::config::schema::Schema;
 use crate::netscaler::error::NsError;
-use crate::netscaler::resource::{Attribute, Joint, Place, Resource};
-use crate::netscaler::value::{get, kind_at, put, remove, same, schema_of, text_of, to_toml};
+use crate::netscaler::resource::{Attribute, Joint, Kind, Place, Resource};
+use crate::netscaler::value::{get, is_true, kind_at, put, remove, same, schema_of, text_of, to_toml};
 
 /// Whether this is one of NetScaler's own monitors, which are always there.
 pub(super) fn is_builtin(monitor: &str) -> bool {
@@ -201,6 +201,17 @@ impl Document {
         Ok(())
     }
 
+    /// `set ns hostName`
+    pub(super) fn host_name(&mut self, arguments: &Map<String, Value>) -> Result<(), NsError> {
+        let name = arguments.get("hostname").map(text_of).filter(|name| !name.is_empty());
+        let Some(name) = name else { return Err(NsError::missing("hostName")) };
+        check_name(&name)?;
+        if let Value::Object(appliance) = self.root.entry("appliance").or_insert_with(|| Value::Object(Map::new())) {
+            appliance.insert("name".into(), name.into());
+        }
+        Ok(())
+    }
+
     /// Parameters of which none changes anything here.
     pub(super) fn set_nothing(
         &self,
@@ -249,6 +260,8 @@ pub(super) fn tolerate(attribute: &Attribute, values: &[&str], value: Option<&st
 pub(super) fn refuse(attribute: &Attribute, why: &str, value: Option<&str>) -> Result<(), NsError> {
     match value {
         None | Some("") => Ok(()),
+        // What is not asked for.
+        Some(text) if attribute.kind == Kind::Boolean && is_true(text) == Some(false) => Ok(()),
         Some(text) => Err(NsError::unsupported(attribute.cli, text, why)),
     }
 }

@@ -10,7 +10,7 @@ use crate::netscaler::resource::{Joint, Place, Resource};
 use crate::netscaler::value::schema_of;
 
 /// Section, resource, its part that speaks TLS, and keys of bindings.
-const SECTIONS: [(&str, &str, &[&[&str]]); 8] = [
+const SECTIONS: [(&str, &str, &[&[&str]]); 16] = [
     ("server", "server", &[]),
     ("monitor", "lbmonitor", &[]),
     ("certificate", "sslcertkey", &[]),
@@ -20,10 +20,27 @@ const SECTIONS: [(&str, &str, &[&[&str]]); 8] = [
         "servicegroup",
         &[&["monitors"], &["member"], &["tls", "verify"], &["tls", "server_name"], &["tls", "min_version"]],
     ),
-    ("vserver", "lbvserver", &[&["services"], &["groups"], TLS[0], TLS[1], TLS[2], TLS[3], TLS[4], TLS[5]]),
-    ("cs_vserver", "csvserver", &[&["default"], TLS[0], TLS[1], TLS[2], TLS[3], TLS[4], TLS[5]]),
+    (
+        "vserver",
+        "lbvserver",
+        &[&["services"], &["groups"], BOUND[0], BOUND[1], TLS[0], TLS[1], TLS[2], TLS[3], TLS[4], TLS[5]],
+    ),
+    (
+        "cs_vserver",
+        "csvserver",
+        &[&["default"], BOUND[0], BOUND[1], BOUND[2], TLS[0], TLS[1], TLS[2], TLS[3], TLS[4], TLS[5]],
+    ),
     ("lb_group", "lbgroup", &[&["vservers"]]),
+    ("policy_patset", "policypatset", &[&["patterns"]]),
+    ("policy_expression", "policyexpression", &[]),
+    ("cs_action", "csaction", &[]),
+    ("cs_policy", "cspolicy", &[]),
+    ("responder_action", "responderaction", &[]),
+    ("responder_policy", "responderpolicy", &[]),
+    ("rewrite_action", "rewriteaction", &[]),
+    ("rewrite_policy", "rewritepolicy", &[]),
 ];
+const BOUND: [&[&str]; 3] = [&["responder_policies"], &["rewrite_policies"], &["cs_policies"]];
 const TLS: [&[&str]; 6] = [
     &["certificates"],
     &["tls", "client_ca"],
@@ -60,7 +77,11 @@ pub(super) fn comments(document: &Document, out: &mut String) {
         }
     }
     for (key, value) in document.root() {
-        let is_said = SECTIONS.iter().any(|(section, ..)| section == key) || key == "features" || key == "schema";
+        let only_named = |value: &Value| value.as_object().is_some_and(|table| table.keys().all(|key| key == "name"));
+        let is_said = SECTIONS.iter().any(|(section, ..)| section == key)
+            || key == "features"
+            || key == "schema"
+            || (key == "appliance" && only_named(value));
         match value {
             _ if is_said => {}
             Value::Object(entries) if !entries.is_empty() && entries.values().all(Value::is_object) => {

@@ -2,17 +2,17 @@
 
 use serde_json::Value;
 
-use super::super::document::Document;
+use super::super::document::{Document, notes as notes_of};
 use super::super::error::NsError;
 use super::super::line::{Parsed, Token, parse_tokens};
-use super::super::statement::Statement;
+use super::super::statement::{Statement, Verb};
 use super::{Fate, Pending};
 
 /// Errors of a line that names what a later line may bring.
 const WAITS: [u32; 8] = [258, 344, 351, 430, 461, 462, 1540, 2171];
 
 /// What a line may leave out without a difference to where traffic goes.
-const HARMLESS: [&str; 25] = [
+const HARMLESS: [&str; 30] = [
     "appflowlog",
     "feature",
     "icmpvsrresponse",
@@ -38,6 +38,24 @@ const HARMLESS: [&str; 25] = [
     "newservicerequestincrementinterval",
     "probeprotocol",
     "hashid",
+    "logaction",
+    "appflowaction",
+    "undefaction",
+    "charset",
+    "indextype",
+];
+
+/// Without it the line would do something else than what it says.
+const ESSENTIAL: [&str; 9] = [
+    "invoke",
+    "labeltype",
+    "labelname",
+    "gotopriorityexpression",
+    "pattern",
+    "search",
+    "refinesearch",
+    "targetvserver",
+    "targetvserverexpr",
 ];
 
 /// Carries out every line that the tables know.
@@ -45,7 +63,7 @@ pub(super) fn carry(document: &mut Document, lines: &mut [Pending]) {
     // What the line still has to do, with what was left out of it.
     let mut waiting: Vec<(usize, Vec<Statement>, Vec<String>)> = Vec::new();
     for (at, line) in lines.iter_mut().enumerate() {
-        if line.fate.is_some() || line.is_policy() {
+        if line.fate.is_some() {
             continue;
         }
         let (statements, left_out) = read(line);
@@ -61,10 +79,15 @@ pub(super) fn carry(document: &mut Document, lines: &mut [Pending]) {
             match attempt(document, &statements, &mut left_out) {
                 Attempt::Done => {
                     progress = true;
+                    let notes = statements.iter().filter(|statement| statement.verb == Verb::Add);
+                    lines[at].notes.extend(notes.flat_map(|one| notes_of(document, one.resource, &one.arguments)));
                     finish(document, &mut lines[at], left_out);
                 }
                 Attempt::Waits => later.push((at, statements, left_out)),
-                Attempt::Refused(error) => lines[at].missing(vec![error.message]),
+                Attempt::Refused(error) => {
+                    let what = left_out.into_iter().chain([error.message]).collect();
+                    lines[at].missing(what);
+                }
             }
         }
         waiting = later;
@@ -133,14 +156,17 @@ fn attempt(document: &mut Document, statements: &[Statement], left_out: &mut Vec
                 Ok(_) => break,
                 Err(error) if WAITS.contains(&error.code) => return Attempt::Waits,
                 Err(error) if take_feature(&mut statement, &error, &mut dropped) => {}
-                Err(error) => match named(&statement, &error) {
+                Err(error) => match named(&statement, &error, &dropped) {
                     Some(attribute) => {
                         let value = statement.arguments.shift_remove(&attribute);
                         let value =
                             value.map_or_else(String::new, |v| v.as_str().map_or_else(|| v.to_string(), Into::into));
                         dropped.push(format!("-{attribute} {value}: {}", error.message));
                     }
-                    None => return Attempt::Refused(error),
+                    None => {
+                        *left_out = dropped;
+                        return Attempt::Refused(error);
+                    }
                 },
             }
         }
@@ -165,15 +191,31 @@ fn take_feature(statement: &mut Statement, error: &NsError, dropped: &mut Vec<St
     features.len() < before && !features.is_empty()
 }
 
-/// The argument that an error is about, where the line means something without it.
-fn named(statement: &Statement, error: &NsError) -> Option<String> {
-    let meant = unknown(error)?;
+/// The argument that an error is about, where the line means something without it. What needs another argument that was
+/// left out goes with it.
+fn named(statement: &Statement, error: &NsError, dropped: &[String]) -> Option<String> {
     let resource = statement.resource;
-    let is_meant = |nitro: &str| {
+    let is_meant = |nitro: &str, meant: &str| {
         nitro.eq_ignore_ascii_case(meant)
             || resource.attribute(nitro).is_some_and(|attribute| attribute.cli.eq_ignore_ascii_case(meant))
     };
-    let found = statement.arguments.keys().find(|key| is_meant(key))?;
+    let find = |meant: &str| statement.arguments.keys().find(|key| is_meant(key, meant));
+    let inside = error.message.split_once('[').and_then(|(_, rest)| rest.split(']').next())?;
+    let mut meant = inside.split(',').map(str::trim);
+    let first = meant.next()?;
+    let was_dropped = || {
+        dropped.iter().any(|part| {
+            let keyword = part.trim_start_matches('-').split([' ', ':']).next().unwrap_or_default();
+            is_meant(keyword, first)
+        })
+    };
+    let found = match find(first) {
+        None if error.code == 1093 && was_dropped() => find(meant.next()?)?,
+        found => found?,
+    };
+    if ESSENTIAL.contains(&&found[..]) {
+        return None;
+    }
     let needed = |list: &[&str]| list.iter().flat_map(|one| one.split('|')).any(|one| one == found);
     (found != resource.key && !needed(resource.required) && !needed(resource.positional)).then(|| found.clone())
 }

@@ -82,6 +82,8 @@ add responder policy rp-unused true RESET
 add rewrite action ra-add insert_http_header X-Client CLIENT.IP.SRC
 add rewrite action ra-del delete_http_header Server
 add rewrite action ra-body replace_all "HTTP.RES.BODY(1000)" "\"x\""
+add rewrite action ra-unused replace_all "HTTP.RES.BODY(1000)" "\"x\""
+add rewrite policy rw-unused true ra-unused
 add rewrite policy rw-api is-api ra-add
 add rewrite policy rw-all true ra-add
 add rewrite policy rw-srv true ra-del
@@ -96,35 +98,41 @@ bind lb vserver lb-b -policyName rw-api -priority 10 -gotoPriorityExpression END
 bind lb vserver lb-b -policyName rw-all -priority 20 -gotoPriorityExpression NEXT -type REQUEST
 bind lb vserver lb-b -policyName rw-srv -priority 10 -gotoPriorityExpression END -type RESPONSE
 bind lb vserver lb-b -policyName rw-body -priority 20 -gotoPriorityExpression END -type RESPONSE
+bind lb vserver lb-a -policyName rp-unused -priority 200 -gotoPriorityExpression END -type REQUEST
+bind lb vserver lb-a -policyName rp-label -priority 210 -gotoPriorityExpression END -type REQUEST -invoke policylabel other
+add rewrite policy rw-status "HTTP.RES.STATUS.EQ(500)" ra-add
+bind lb vserver lb-a -policyName rw-status -priority 10 -gotoPriorityExpression END -type REQUEST
 "#;
 
 #[test]
-fn policies_become_criteria_and_rules_in_the_order_in_which_they_are_asked() {
+fn policies_are_carried_as_they_are_written_and_what_cannot_be_is_told() {
     let imported = imported(POLICIES);
-    let rule = |name: &str| at(&imported, "rule", name);
+    let expression = r#"HTTP.REQ.HOSTNAME.EQUALS_ANY("hosts") && is-api"#;
+    assert_eq!(at(&imported, "cs_policy", "cs-hosts"), &json!({"rule": expression, "action": "to-b"}));
+    assert_eq!(at(&imported, "policy_patset", "hosts"), &json!({"patterns": ["a.example.test", "b.example.test"]}));
     assert_eq!(
-        rule("cs-hosts"),
-        &json!({"vserver": "front", "priority": 100, "when": [["cs-hosts", "cs-hosts-2"]], "action": {"route": {"vserver": "lb-b"}}})
+        at(&imported, "cs_vserver", "front")["cs_policies"],
+        json!({"cs-hosts": 100, "cs-old": {"priority": 110, "target": "lb-b"}})
     );
     assert_eq!(
-        at(&imported, "criterion", "cs-hosts"),
-        &json!({"host": {"one_of": ["a.example.test", "b.example.test"]}})
+        at(&imported, "vserver", "lb-b")["rewrite_policies"],
+        json!({
+            "rw-api": 10,
+            "rw-all": {"priority": 20, "goto": "NEXT"},
+            "rw-srv": {"priority": 10, "type": "RESPONSE"},
+        })
     );
-    assert_eq!(at(&imported, "criterion", "cs-old"), &json!({"path": {"starts_with": "/images/"}}));
-    assert_eq!(rule("rp-moved")["action"], json!({"redirect": {"status": 301, "location": "https://{host}{url}"}}));
-    assert_eq!(rule("rp-moved")["when"], json!([["rp-moved!"]]));
-    assert_eq!(
-        rule("rp-sorry")["action"],
-        json!({"respond": {"status": 403, "headers": {"Content-Type": "text/plain"}, "body": "no"}})
-    );
-    assert_eq!(rule("rp-drop")["action"], json!({"reject": true}));
-    // Behind a policy that says END its opposite is a term; `cs-hosts-2` says the same as the policy's own.
-    assert_eq!(rule("rw-all")["when"], json!([["cs-hosts-2!"]]));
-    assert_eq!((&rule("rw-api")["priority"], &rule("rw-all")["priority"]), (&json!(10), &json!(20)));
-    assert_eq!(rule("rw-srv")["phase"], "response");
     assert_eq!(at(&imported, "cs_vserver", "front")["default"], "lb-a");
-    assert!(matches!(fate(&imported, "add responder policy rp-unused"), Fate::Irrelevant(_)));
-    assert!(matches!(fate(&imported, "bind lb vserver lb-b -policyName rw-body"), Fate::Missing { .. }));
+    assert_eq!(fate(&imported, "add responder policy rp-unused"), Fate::Carried);
+    for missing in [
+        "add rewrite action ra-body",
+        "add rewrite policy rw-body",
+        "bind lb vserver lb-b -policyName rw-body",
+        "bind lb vserver lb-a -policyName rp-label",
+        "bind lb vserver lb-a -policyName rw-status",
+    ] {
+        assert!(matches!(fate(&imported, missing), Fate::Missing { whole: true, .. }), "{missing}");
+    }
     for carried in [
         "add policy patset",
         "bind policy patset",
@@ -134,8 +142,12 @@ fn policies_become_criteria_and_rules_in_the_order_in_which_they_are_asked() {
     ] {
         assert_eq!(fate(&imported, carried), Fate::Carried, "{carried}");
     }
+    let Fate::Missing { traffic, .. } = fate(&imported, "add rewrite action ra-unused") else { panic!() };
+    assert!(!traffic, "nothing binds what names it");
+    let Fate::Missing { traffic, .. } = fate(&imported, "add rewrite action ra-body") else { panic!() };
+    assert!(traffic);
     let notes: Vec<&str> = imported.lines.iter().flat_map(|line| &line.notes).map(|note| &note[..]).collect();
-    assert_eq!(notes.len(), 2, "{notes:?}");
+    assert_eq!(notes, ["the connection is reset where DROP lets the client wait"]);
     loads(&imported);
 }
 

@@ -7,8 +7,6 @@ use super::{Fate, Pending};
 pub(super) enum Class {
     /// By the tables.
     Object,
-    /// Policies, their actions, what they name, and their bindings.
-    Policy,
     /// GSLB and DNS: sites, services, vservers, zones, records.
     Gslb,
     /// Nothing here follows from it: why.
@@ -25,23 +23,23 @@ const FEATURE: &str = "modes of the packet engine";
 
 /// Words after the verb, the longest first.
 const CLASSES: &[(&str, Class)] = &[
-    ("policy patset", Class::Policy),
-    ("policy expression", Class::Policy),
+    ("policy patset", Class::Object),
+    ("policy expression", Class::Object),
     ("policy stringmap", Class::Missing("string maps", true)),
     ("policy dataset", Class::Missing("data sets", true)),
     ("policy param", Class::Irrelevant(BUILT_IN)),
     ("policy httpcallout", Class::Missing("calls to other servers from expressions", true)),
-    ("cs policy", Class::Policy),
-    ("cs action", Class::Policy),
+    ("cs policy", Class::Object),
+    ("cs action", Class::Object),
     ("cs parameter", Class::Irrelevant(BUILT_IN)),
-    ("responder policy", Class::Policy),
-    ("responder action", Class::Policy),
+    ("responder policy", Class::Object),
+    ("responder action", Class::Object),
     ("responder param", Class::Irrelevant(BUILT_IN)),
     ("responder global", Class::Missing("policies for all vservers; bind them to each", true)),
     ("responder policylabel", Class::Missing("policy labels", true)),
     ("responder htmlpage", Class::Missing("imported pages; write the body in the rule", true)),
-    ("rewrite policy", Class::Policy),
-    ("rewrite action", Class::Policy),
+    ("rewrite policy", Class::Object),
+    ("rewrite action", Class::Object),
     ("rewrite param", Class::Irrelevant(BUILT_IN)),
     ("rewrite global", Class::Missing("policies for all vservers; bind them to each", true)),
     ("rewrite policylabel", Class::Missing("policy labels", true)),
@@ -78,7 +76,7 @@ const CLASSES: &[(&str, Class)] = &[
     ("ns feature", Class::Object),
     ("ns mode", Class::Irrelevant(FEATURE)),
     ("ns config", Class::Irrelevant(NETWORK)),
-    ("ns hostname", Class::Irrelevant("`[appliance] name` says it")),
+    ("ns hostname", Class::Object),
     ("ns ip", Class::Irrelevant(NETWORK)),
     ("ns ip6", Class::Irrelevant(NETWORK)),
     ("ns pbr", Class::Irrelevant(NETWORK)),
@@ -211,9 +209,6 @@ pub(super) fn class(line: &Pending) -> Class {
         return Class::Irrelevant(why);
     }
     let both = format!("{first} {second}");
-    if is_policy_binding(&verb, &both, line) {
-        return Class::Policy;
-    }
     let find = |wanted: &str| CLASSES.iter().find(|(words, _)| *words == wanted).map(|(_, class)| *class);
     find(&both).or_else(|| find(&first)).unwrap_or(Class::Missing("nothing here is called this", true))
 }
@@ -238,11 +233,6 @@ fn without_effect(verb: &str, first: &str, second: &str, line: &Pending) -> Opti
     (verb == "bind" && first == "ssl" && line.value("eccCurveName").is_some()).then_some("curves are the library's")
 }
 
-/// `bind cs vserver v -policyName p …`
-fn is_policy_binding(verb: &str, both: &str, line: &Pending) -> bool {
-    verb == "bind" && matches!(both, "cs vserver" | "lb vserver") && line.value("policyName").is_some()
-}
-
 /// Gives those lines their fate that are about something else.
 pub(super) fn set_aside(lines: &mut [Pending]) {
     for line in lines.iter_mut().filter(|line| line.fate.is_none()) {
@@ -251,7 +241,7 @@ pub(super) fn set_aside(lines: &mut [Pending]) {
             Class::Missing(what, traffic) => {
                 line.fate = Some(Fate::Missing { what: vec![what.to_owned()], whole: true, traffic });
             }
-            Class::Object | Class::Policy | Class::Gslb => {}
+            Class::Object | Class::Gslb => {}
         }
     }
 }

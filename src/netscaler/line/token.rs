@@ -42,7 +42,9 @@ fn quoted(text: &str, quote: char) -> Result<(Token, &str), String> {
                 Some((_, 't')) => out.push('\t'),
                 Some((_, 'n')) => out.push('\n'),
                 Some((_, 'r')) => out.push('\r'),
-                Some((_, escaped)) => out.push(escaped),
+                Some((_, escaped @ ('"' | '\'' | '\\'))) => out.push(escaped),
+                // It begins nothing, and stands for itself.
+                Some((_, other)) => out.extend(['\\', other]),
                 None => break,
             },
             c if c == quote => return Ok((Token { text: out, quoted: true }, &text[at + c.len_utf8()..])),
@@ -114,6 +116,7 @@ mod tests {
         assert_eq!(words("  show\tservice  web1 ").unwrap(), ["show", "service", "web1"]);
         assert_eq!(words(r#"a "b c" 'd "e"' "f\"g\n""#).unwrap(), ["a", "b c", "d \"e\"", "f\"g\n"]);
         assert_eq!(words(r"a\b").unwrap(), [r"a\b"]);
+        assert_eq!(words(r#""w\d" 'a\\b'"#).unwrap(), [r"w\d", r"a\b"]);
         assert_eq!(words(r#"-reason """#).unwrap(), ["-reason", ""]);
         assert_eq!(words("rule HTTP.REQ(a b).C x").unwrap(), ["rule", "HTTP.REQ(a b).C", "x"]);
     }

@@ -1,6 +1,6 @@
 //! What there is once.
 
-use super::{DISABLED, Kind, OFF, Place, only, row};
+use super::{DISABLED, Kind, OFF, Place, only, row, text};
 use crate::netscaler::resource::{Form, Resource, Shape};
 
 /// `enable ns feature` and `disable ns feature` say them: a list of names.
@@ -41,6 +41,16 @@ pub static LB_PARAMETER: Resource = Resource {
         only("sessionless", "sessionless", Kind::Text, OFF),
     ]],
     positional: &[],
+    required: &[],
+};
+
+pub static HOST_NAME: Resource = Resource {
+    nitro: "nshostname",
+    words: &["ns", "hostName"],
+    shape: Shape::Single { section: "appliance" },
+    key: "",
+    lists: &[&[text("hostname", "hostName", &["name"]), only("ownernode", "ownerNode", Kind::Double, &["255"])]],
+    positional: &["hostname"],
     required: &[],
 };
 

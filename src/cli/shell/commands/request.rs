@@ -79,6 +79,11 @@ pub(in crate::cli::shell) enum Request {
     Save,
     /// `show ns feature`
     Features,
+    /// Of NITRO's resource for policies, their actions or what they name.
+    Policies {
+        nitro: &'static str,
+        name: Option<String>,
+    },
     /// Lines of a file, whose answers go to another where one is named.
     Batch {
         file: String,

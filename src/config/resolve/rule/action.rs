@@ -215,11 +215,11 @@ fn filled(cx: &mut Context<'_>, edit: &Object<'_>, key: &str, value: Name) -> Na
     if let Err(why) = object::header("value", &value) {
         edit.wrong(cx.report, key, why);
     }
-    if !braces_are_known(&value, &["path", "query", "url", "host", "client"]) {
+    if !braces_are_known(&value, &["path", "query", "url", "host", "hostname", "client"]) {
         edit.wrong(
             cx.report,
             key,
-            "replaced are `{path}`, `{query}`, `{url}`, `{host}` and `{client}`; there are no other braces",
+            "replaced are `{path}`, `{query}`, `{url}`, `{host}`, `{hostname}` and `{client}`; there are no other braces",
         );
     }
     value
@@ -270,8 +270,8 @@ fn redirect(cx: &mut Context<'_>, action: &Object<'_>) -> Option<Action> {
         inner.wrong(cx.report, "status", format!("{status} is none of 301, 302, 303, 307, 308"));
     }
     let location: Name = inner.text("location")?.into();
-    if !braces_are_known(&location, &["path", "query", "url", "host"]) {
-        let why = "replaced are `{path}`, `{query}`, `{url}` and `{host}`; other braces are %7B and %7D";
+    if !braces_are_known(&location, &["path", "query", "url", "host", "hostname"]) {
+        let why = "replaced are `{path}`, `{query}`, `{url}`, `{host}` and `{hostname}`; other braces are %7B and %7D";
         inner.wrong(cx.report, "location", why);
     }
     if location.bytes().any(|b| b <= b' ' || b == 0x7f) {

@@ -1,5 +1,5 @@
 //! Values of the request in what rules write: `{path}` (as sent, without query), `{query}` (without `?`), `{url}` (both, as
-//! sent), `{host}` (as sent, with port) and `{client}` (the address).
+//! sent), `{host}` (as sent, with port), `{hostname}` (without) and `{client}` (the address).
 
 use super::Request;
 
@@ -41,6 +41,7 @@ pub(super) fn fill_in_with(template: &str, request: &Request<'_>, encoded: impl 
         ("{query}", query),
         ("{url}", request.target),
         ("{host}", request.host),
+        ("{hostname}", without_port(request.host)),
         ("{client}", client.as_str()),
     ];
     let mut filled = String::with_capacity(template.len() + request.target.len());
@@ -63,6 +64,14 @@ pub(super) fn fill_in_with(template: &str, request: &Request<'_>, encoded: impl 
     filled
 }
 
+fn without_port(host: &str) -> &str {
+    let end = match host.starts_with('[') {
+        true => host.find(']').map_or(host.len(), |at| at + 1),
+        false => host.find(':').unwrap_or(host.len()),
+    };
+    &host[..end]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -82,6 +91,8 @@ mod tests {
     fn known_braces_are_replaced_once_and_others_stay() {
         let filled = fill_in("{url} {path} {query} {host} {client} {other} {", &ASKED);
         assert_eq!(filled, "/a'<b>?q=\"1\"&{path} /a'<b> q=\"1\"&{path} www.test:80 127.0.0.1 {other} {");
+        assert_eq!(fill_in("{hostname}", &ASKED), "www.test");
+        assert_eq!(fill_in("{hostname}", &Request { host: "[::1]:80", ..ASKED }), "[::1]");
         let plain = Request { target: "/a", ..ASKED };
         assert_eq!(fill_in("https://x{url}", &plain), "https://x/a", "no question mark where there was none");
     }

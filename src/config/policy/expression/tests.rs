@@ -156,13 +156,10 @@ fn what_no_criterion_says_is_refused_with_the_part_it_is_about() {
         ("HTTP.REQ.URL.LENGTH.GT(10)", "more is done with it"),
         ("HTTP.REQ.URL.CONTAINS(\"\")", "an empty text"),
         ("HTTP.REQ.URL.REGEX_MATCH(re/(?=x)/)", "look-around"),
-        ("HTTP.REQ.URL.CONTAINS_ANY(\"nowhere\")", "no pattern set"),
-        ("HTTP.REQ.URL.CONTAINS_ANY(\"empty\")", "is empty"),
         ("HTTP.REQ.URL.TO_LOWER.EQ(\"/A\")", "never found"),
         ("HTTP.REQ.URL.EXISTS", "EXISTS"),
         ("HTTP.RES.STATUS.EQ(99)", "100 to 599"),
         ("REQ.HTTP.URL", "classic"),
-        ("nowhere", "no expression of this name"),
         ("itself", "too deep"),
         ("e6", "too many named"),
         ("HTTP.REQ.HEADER(\"a\")", "a comparison is missing"),
@@ -171,6 +168,13 @@ fn what_no_criterion_says_is_refused_with_the_part_it_is_about() {
         assert!(matches!(refused, Refused::Unsupported(..)), "{text}: {refused:?}");
         assert!(refused.to_string().contains(part), "{text}: {refused}");
     }
+    for (text, unknown) in [
+        ("HTTP.REQ.URL.CONTAINS_ANY(\"nowhere\")", Refused::Unknown("pattern set", "nowhere".into())),
+        ("HTTP.REQ.METHOD.EQ(GET) && nowhere", Refused::Unknown("expression", "nowhere".into())),
+    ] {
+        assert_eq!(condition(text).unwrap_err(), unknown);
+    }
+    assert_eq!(condition("HTTP.REQ.URL.CONTAINS_ANY(\"empty\")").unwrap(), Condition::Never);
     for text in ["", "a &&", "(a", "a)", "HTTP.REQ.HEADER(\"a", "a b", "X(re/a)", "X(Y(1))", "!", "a == b"] {
         assert!(matches!(condition(text), Err(Refused::Unreadable(..))), "{text}");
     }
@@ -192,8 +196,9 @@ fn criteria_are_named_once_and_rules_with_them_load() {
     assert_eq!(criteria.when(&Condition::Always, "p"), Ok(None));
     assert!(criteria.when(&Condition::Never, "p").is_err());
     loads(&criteria.tables, &[first, second]);
-    let again = Criteria::of(&criteria.tables);
-    assert_eq!(again.tables, criteria.tables);
+    let mut beside = Criteria::without(["p1".to_owned()].into());
+    let named = beside.when(&condition("HTTP.REQ.METHOD.EQ(GET)").unwrap(), "p1");
+    assert_eq!(named, Ok(Some(json!([["p1-2"]]))), "a name that is taken is nobody else's");
 }
 
 /// What a tree of headers is, given those that are there.

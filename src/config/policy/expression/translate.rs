@@ -71,7 +71,7 @@ fn chain(links: &[Link], named: &dyn Named, within: &Within<'_>) -> Result<Expre
                     within.left.set(within.left.get() - 1);
                     read_within(&text, named, &Within { depth: within.depth - 1, left: within.left })
                 }
-                None => Err(unsupported(links, "no expression of this name is defined")),
+                None => Err(Refused::Unknown("expression", only.written.clone())),
             },
         };
     }
@@ -157,7 +157,10 @@ fn test(whole: &[Link], subject: &Subject, rest: &[Link], named: &dyn Named) -> 
         Kind::Flag => return refuse("it is true or false by itself"),
         Kind::Method => match (operator, arguments) {
             ("EQ", [argument]) => one(plain(argument).to_ascii_uppercase().into()),
-            ("EQUALS_ANY", [argument]) => one(pattern_set(whole, argument, named)?.into()),
+            ("EQUALS_ANY", [argument]) => match pattern_set(argument, named)? {
+                methods if methods.is_empty() => Expression::Always(false),
+                methods => one(methods.into()),
+            },
             _ => return refuse("a method is compared by EQ"),
         },
         Kind::Address => match (operator, arguments) {
@@ -216,12 +219,8 @@ fn plain(argument: &Argument) -> &str {
     }
 }
 
-fn pattern_set(whole: &[Link], argument: &Argument, named: &dyn Named) -> Result<Vec<String>, Refused> {
-    match named.pattern_set(plain(argument)) {
-        Some(patterns) if !patterns.is_empty() => Ok(patterns),
-        Some(_) => Err(unsupported(whole, "the pattern set is empty")),
-        None => Err(unsupported(whole, "no pattern set of this name is defined")),
-    }
+fn pattern_set(argument: &Argument, named: &dyn Named) -> Result<Vec<String>, Refused> {
+    named.pattern_set(plain(argument)).ok_or_else(|| Refused::Unknown("pattern set", plain(argument).to_owned()))
 }
 
 fn how(whole: &[Link], operator: &str, arguments: &[Argument], named: &dyn Named) -> Result<How, Refused> {
@@ -229,7 +228,7 @@ fn how(whole: &[Link], operator: &str, arguments: &[Argument], named: &dyn Named
         return Err(unsupported(whole, "one argument is needed"));
     };
     let text = || vec![plain(argument).to_owned()];
-    let set = || pattern_set(whole, argument, named);
+    let set = || pattern_set(argument, named);
     Ok(match operator {
         "EQ" => How::Equals(text()),
         "STARTSWITH" => How::Starts(text()),
@@ -249,6 +248,12 @@ fn how(whole: &[Link], operator: &str, arguments: &[Argument], named: &dyn Named
 
 fn text(whole: &[Link], subject: &Subject, how: How, case: Case) -> Result<Expression, Refused> {
     let mut key = subject.key;
+    if let How::Equals(texts) | How::Starts(texts) | How::Ends(texts) | How::Contains(texts) = &how
+        && texts.is_empty()
+    {
+        // Nothing is bound to the set.
+        return Ok(Expression::Always(false));
+    }
     let is_never = |text: &String| match case {
         Case::Lower => text.contains(|c: char| c.is_uppercase()),
         Case::Upper => text.contains(|c: char| c.is_lowercase()),

@@ -31,6 +31,9 @@ pub enum Refused {
     /// A good expression that no criterion says.
     #[error("`{0}`: {1}")]
     Unsupported(String, &'static str),
+    /// It names what nobody defined: `kind` is NetScaler's attribute.
+    #[error("there is no {0} `{1}`")]
+    Unknown(&'static str, String),
     /// More groups than a rule may have.
     #[error("it has more than {0} alternatives")]
     TooWide(usize),

@@ -1,21 +1,20 @@
 //! What policies do, as actions of rules.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use super::super::Pending;
-use super::super::template::{respond, template};
-use super::test;
-use crate::netscaler::expression::Expression;
+use super::expression::Expression;
+use super::template::{respond, template};
+use crate::model::policy::PolicyBank;
 
-/// What a policy does, and what of it is not the same to the letter.
+/// What an action does, and what of it is not the same to the letter.
 #[derive(Clone, Debug)]
-pub(super) struct Action {
+pub struct Action {
     pub act: Act,
     pub notes: Vec<String>,
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Act {
+pub enum Act {
     Nothing,
     /// To a vserver.
     Route(String),
@@ -52,7 +51,10 @@ impl Act {
 }
 
 /// Actions that are there by themselves.
-pub(super) fn built_in(name: &str) -> Option<Action> {
+pub fn built_in(bank: PolicyBank, name: &str) -> Option<Action> {
+    if bank == PolicyBank::Cs {
+        return None;
+    }
     match &name.to_ascii_uppercase()[..] {
         "NOOP" | "NOREWRITE" => Some(Action::of(Act::Nothing)),
         "RESET" => Some(Action::of(Act::Ends(json!({ "reject": true })))),
@@ -64,36 +66,47 @@ pub(super) fn built_in(name: &str) -> Option<Action> {
     }
 }
 
-/// `add responder action NAME TYPE TARGET`
-pub(super) fn responder(line: &Pending) -> Result<Action, String> {
-    let target = || template(line.text(5).unwrap_or_default()).map_err(|refused| refused.to_string());
-    match &line.word(4)[..] {
+/// `responder action NAME TYPE TARGET -responseStatusCode STATUS`
+///
+/// Errors: a type, a status or a target that no rule has; why.
+pub fn responder(kind: &str, target: &str, status: Option<u16>) -> Result<Action, String> {
+    let template = || match target {
+        "" => Err("it has no target".to_owned()),
+        target => template(target).map_err(|refused| refused.to_string()),
+    };
+    match &kind.to_ascii_lowercase()[..] {
         "noop" => Ok(Action::of(Act::Nothing)),
         "redirect" => {
-            let status = match line.value("responseStatusCode") {
-                None => 302,
-                Some(text) => text.parse::<u16>().map_err(|_| "-responseStatusCode is a number".to_owned())?,
-            };
+            let status = status.unwrap_or(302);
             if ![301, 302, 303, 307, 308].contains(&status) {
                 return Err(format!("{status} is no status of a redirect"));
             }
-            let target = target()?;
+            let target = template()?;
             let act = Act::Ends(json!({ "redirect": { "status": status, "location": target.text } }));
             Ok(Action { act, notes: target.notes })
         }
+        "respondwith" if status.is_some() => Err("the status stands in the answer that is given".into()),
         "respondwith" => {
-            let target = target()?;
+            let target = template()?;
             Ok(Action { act: Act::Ends(respond(&target.text)?), notes: target.notes })
         }
         other => Err(format!("actions of type {other} are not carried over")),
     }
 }
 
-/// `add rewrite action NAME TYPE TARGET [TEXT]`
-pub(super) fn rewrite(line: &Pending) -> Result<Action, String> {
-    let target = line.text(5).unwrap_or_default();
-    let text = || template(line.text(6).unwrap_or_default()).map_err(|refused| refused.to_string());
-    match &line.word(4)[..] {
+/// `rewrite action NAME TYPE TARGET [TEXT]`
+///
+/// Errors: a type, a target or a text that no rule has; why.
+pub fn rewrite(kind: &str, target: &str, text: &str) -> Result<Action, String> {
+    let kind = kind.to_ascii_lowercase();
+    if target.is_empty() && kind != "noop" {
+        return Err("it has no target".into());
+    }
+    let text = || match text {
+        "" => Err("it has no text to write".to_owned()),
+        text => template(text).map_err(|refused| refused.to_string()),
+    };
+    match &kind[..] {
         "noop" => Ok(Action::of(Act::Nothing)),
         "insert_http_header" => {
             let text = text()?;
@@ -129,7 +142,7 @@ fn header(target: &str) -> Option<&str> {
 }
 
 /// `-url "/images/*.gif"` and `-domain` of content switching.
-pub(super) fn classic(kind: &str, text: &str) -> Expression {
+pub fn classic(kind: &str, text: &str) -> Expression {
     if kind == "domain" {
         return match text.strip_prefix('*') {
             Some(ending) => test("host", "ends_with", ending),
@@ -149,4 +162,12 @@ pub(super) fn classic(kind: &str, text: &str) -> Expression {
             }
         }
     }
+}
+
+/// One criterion on a text. An empty text is in everything.
+fn test(key: &str, test: &str, value: &str) -> Expression {
+    if value.is_empty() && test != "equals" {
+        return Expression::Always(true);
+    }
+    Expression::Test(Map::from_iter([(key.to_owned(), json!({ test: value }))]))
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::expression::{Piece, Refused, pieces};
+use super::expression::{Piece, Refused, pieces};
 
 /// A text with places to fill in, and what is not the same to the letter.
 pub(super) struct Template {
@@ -20,11 +20,8 @@ pub(super) fn template(text: &str) -> Result<Template, Refused> {
                     .iter()
                     .fold(&chain[..], |chain, suffix| chain.strip_suffix(suffix).unwrap_or(chain));
                 out.text.push_str(match plain {
-                    "HTTP.REQ.HOSTNAME.SERVER" => "{host}",
-                    "HTTP.REQ.HOSTNAME" => {
-                        out.notes.push("{host} is the name without its port".into());
-                        "{host}"
-                    }
+                    "HTTP.REQ.HOSTNAME.SERVER" => "{hostname}",
+                    "HTTP.REQ.HOSTNAME" => "{host}",
                     "HTTP.REQ.URL" | "HTTP.REQ.URL.PATH_AND_QUERY" => "{url}",
                     "HTTP.REQ.URL.PATH" => "{path}",
                     "HTTP.REQ.URL.QUERY" => "{query}",

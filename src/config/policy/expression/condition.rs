@@ -1,6 +1,6 @@
 //! A tree of tests as groups of terms, and names for the criteria that they need.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
@@ -29,6 +29,7 @@ pub struct Term {
 #[derive(Clone, Debug, Default)]
 pub struct Criteria {
     names: BTreeMap<String, String>,
+    taken: BTreeSet<String>,
     /// As `[criterion]` has them, in the order in which they came.
     pub tables: Map<String, Value>,
 }
@@ -114,10 +115,9 @@ fn both(group: &[Term], other: &[Term]) -> Option<Vec<Term>> {
 // === impl Criteria ===
 
 impl Criteria {
-    /// Those that a configuration has already.
-    pub fn of(tables: &Map<String, Value>) -> Criteria {
-        let names = tables.iter().map(|(name, test)| (test.to_string(), name.clone())).collect();
-        Criteria { names, tables: tables.clone() }
+    /// None yet, and none of these names.
+    pub fn without(taken: BTreeSet<String>) -> Criteria {
+        Criteria { taken, ..Criteria::default() }
     }
 
     /// `when` of a rule, with a name for each criterion that has none: `hint`, `hint-2`, … `None`: always.
@@ -150,7 +150,7 @@ impl Criteria {
         }
         let mut name = hint.to_owned();
         let mut number = 2u64;
-        while self.tables.contains_key(&name) {
+        while self.tables.contains_key(&name) || self.taken.contains(&name) {
             name = format!("{hint}-{number}");
             number += 1;
         }

@@ -1,0 +1,183 @@
+use crate::config::{self, Source, load, render};
+use crate::model::Model;
+use crate::model::rule::{Action, Phase, Route};
+
+struct NoFiles;
+
+impl config::Files for NoFiles {
+    fn glob(&self, _: &str) -> Result<Vec<String>, String> {
+        Ok(Vec::new())
+    }
+
+    fn read(&self, path: &str) -> Result<String, String> {
+        Err(format!("no file `{path}` here"))
+    }
+}
+
+const ALL: &str = r#"
+schema = 1
+
+[service.svc]
+type = "HTTP"
+address = "10.1.0.1:80"
+[vserver.lb-a]
+type = "HTTP"
+services = ["svc"]
+responder_policies = { moved = 100, sorry = 90, drop = { priority = 120, goto = "END" } }
+[vserver.lb-b]
+type = "HTTP"
+services = ["svc"]
+[vserver.lb-b.rewrite_policies]
+api = 10
+all = { priority = 20, goto = "NEXT" }
+server = { priority = 10, type = "RESPONSE" }
+[cs_vserver.front]
+type = "HTTP"
+address = "192.0.2.20:80"
+default = "lb-a"
+cs_policies = { hosts = 100, old = { priority = 110, target = "lb-b" } }
+
+[policy_patset.names]
+patterns = ["a.example.test", "b.example.test"]
+[policy_patset.nobody]
+[policy_expression.is-api]
+value = 'HTTP.REQ.URL.PATH.STARTSWITH("/api/")'
+[cs_action.to-b]
+target = "lb-b"
+[cs_policy.hosts]
+rule = 'HTTP.REQ.HOSTNAME.EQUALS_ANY("names") && is-api'
+action = "to-b"
+[cs_policy.old]
+url = "/images/*"
+[responder_action.moved]
+type = "redirect"
+target = '"https://" + HTTP.REQ.HOSTNAME.SERVER + HTTP.REQ.URL'
+status = 301
+[responder_action.sorry]
+type = "respondwith"
+target = '"HTTP/1.1 403 Forbidden\r\nContent-Type: text/plain\r\n\r\nno"'
+comment = "not for everybody"
+[responder_policy.moved]
+rule = "!CLIENT.IP.SRC.IN_SUBNET(10.0.0.0/8)"
+action = "moved"
+[responder_policy.sorry]
+rule = "HTTP.REQ.METHOD.EQ(TRACE)"
+action = "sorry"
+[responder_policy.drop]
+rule = 'HTTP.REQ.URL.CONTAINS("..")'
+action = "DROP"
+[responder_policy.never]
+rule = 'HTTP.REQ.HOSTNAME.EQUALS_ANY("nobody")'
+action = "RESET"
+[rewrite_action.add]
+type = "insert_http_header"
+target = "X-Client"
+value = "CLIENT.IP.SRC"
+[rewrite_action.del]
+type = "delete_http_header"
+target = "Server"
+[rewrite_policy.api]
+rule = "is-api"
+action = "add"
+[rewrite_policy.all]
+rule = "true"
+action = "add"
+[rewrite_policy.server]
+rule = "true"
+action = "del"
+"#;
+
+fn loaded(text: &str) -> Result<Model, Vec<String>> {
+    let source = Source { path: "a.toml".into(), text: text.into() };
+    let loaded = load(source, &[], &NoFiles);
+    let tell =
+        |problems: Vec<config::Problem>| problems.into_iter().map(|p| format!("{}: {}", p.line, p.what)).collect();
+    loaded.map(|loaded| (*loaded.model).clone()).map_err(tell)
+}
+
+/// `name priority when`, in the order of the names.
+fn rules(model: &Model) -> Vec<String> {
+    let told = |rule: &crate::model::rule::Rule| {
+        let group = |group: &crate::model::condition::Group| {
+            group.terms.iter().map(|term| term.text.to_string()).collect::<Vec<_>>().join("+")
+        };
+        let when: Vec<String> = rule.when.groups.iter().map(group).collect();
+        format!("{} {} {}", rule.name, rule.priority, when.join("|"))
+    };
+    model.rules.iter().map(told).collect()
+}
+
+#[test]
+fn policies_become_criteria_and_rules_in_the_order_in_which_they_are_asked() {
+    let model = loaded(ALL).unwrap();
+    assert_eq!(
+        rules(&model),
+        [
+            "front/hosts 100 hosts+api",
+            "front/old 110 old",
+            "lb-a/drop 120 drop",
+            "lb-a/moved 100 moved!",
+            "lb-a/sorry 90 sorry",
+            // Behind a policy that says END its opposite is a term.
+            "lb-b/all 20 api!",
+            "lb-b/api 10 api",
+            "lb-b/server 30 ",
+        ]
+    );
+    let rule = |name: &str| &model.rules[model.rule_id(name).unwrap().index()];
+    let to_b = Action::Route(Route::Vserver(model.vserver_id("lb-b").unwrap()));
+    assert_eq!((&rule("front/hosts").action, &rule("front/old").action), (&to_b, &to_b));
+    let location = "https://{hostname}{url}".into();
+    assert_eq!(rule("lb-a/moved").action, Action::Redirect { status: 301, location });
+    assert_eq!(rule("lb-a/drop").action, Action::Reject);
+    assert_eq!(rule("lb-b/server").phase, Phase::Response);
+}
+
+#[test]
+fn what_is_printed_says_the_policies_and_not_what_follows() {
+    let model = loaded(ALL).unwrap();
+    let text = render::render(&model);
+    assert!(!text.contains("[rule.") && !text.contains("[criterion."), "{text}");
+    assert!(text.contains("comment = \"not for everybody\""), "{text}");
+    assert_eq!(loaded(&text).unwrap(), model);
+    let other = loaded(&ALL.replace("\"/images/*\"", "\"/pictures/*\"")).unwrap();
+    let told: Vec<String> = config::diff::diff(&model, &other).iter().map(ToString::to_string).collect();
+    assert_eq!(told, ["~ cs_policy old: url: /images/* → /pictures/*"]);
+}
+
+#[test]
+fn rules_of_the_text_are_asked_before_policies_and_keep_their_names() {
+    let text = format!(
+        "{ALL}\n[criterion.hosts]\npath = \"/x\"\n[rule.\"front/hosts\"]\nvserver = \"front\"\npriority = 500\n\
+         when = [[\"hosts\"]]\naction = {{ reject = true }}\n"
+    );
+    let model = loaded(&text).unwrap();
+    let front: Vec<String> = rules(&model).into_iter().filter(|rule| rule.starts_with("front/")).collect();
+    assert_eq!(front, ["front/hosts 500 hosts", "front/hosts-2 510 hosts-2+api", "front/old 520 old"]);
+    assert_eq!(loaded(&render::render(&model)).unwrap(), model);
+}
+
+#[test]
+fn what_a_policy_names_and_nobody_has_is_told_where_it_stands() {
+    let wrong = |from: &str, to: &str| loaded(&ALL.replacen(from, to, 1)).unwrap_err().join("\n");
+    for (from, to, told) in [
+        ("target = \"lb-b\"\n", "target = \"lb-x\"\n", "there is no vserver `lb-x`"),
+        ("action = \"to-b\"", "action = \"to-x\"", "cs_policy.hosts.action: there is no action `to-x`"),
+        ("\"names\")", "\"nemas\")", "there is no pattern set `nemas`"),
+        ("&& is-api", "&& is-ipa", "there is no expression `is-ipa`"),
+        ("HTTP.REQ.METHOD.EQ", "HTTP.REQ.BODY(9).EQ", "no criterion looks at this"),
+        ("sorry = 90", "nobody = 90", "there is no policy of this name"),
+        ("sorry = 90", "sorry = 100", "its priority is that of"),
+        ("sorry = 90", "sorry = 0", "responder_policies.sorry"),
+        ("url = \"/images/*\"", "", "say one of `rule`, `url` and `domain`"),
+        ("type = \"redirect\"", "type = \"redirects\"", "`redirects` is not one of"),
+        ("\"https://\" +", "\"https://\" + HTTP.REQ.BODY(9) +", "no rule fills this in"),
+        ("10.0.0.0/8", "10.0.0.300/8", "client"),
+        ("type = \"RESPONSE\"", "type = \"RESPONSES\"", "RESPONSES"),
+    ] {
+        let problems = wrong(from, to);
+        assert!(problems.contains(told), "{to}: {problems}");
+    }
+    let on_tcp = wrong("[vserver.lb-a]\ntype = \"HTTP\"\nservices = [\"svc\"]", "[vserver.lb-a]\ntype = \"TCP\"");
+    assert!(on_tcp.contains("lb-a"), "{on_tcp}");
+}

@@ -1,0 +1,110 @@
+//! # NetScaler's policies
+//!
+//! Policies of content switching, of the responder and of rewriting are kept as NetScaler has them: a name, an expression, an
+//! action, and where they are bound with which priority. What they do follows from that and is written nowhere else, so
+//! the two cannot disagree: at load each binding becomes one [rule](super::rules), and its expression criteria.
+//!
+//! ```text
+//! add policy patset shops
+//! bind policy patset shops shop.example.test
+//! add cs action to-shop -targetLBVserver shop
+//! add cs policy is-shop -rule "HTTP.REQ.HOSTNAME.EQUALS_ANY(\"shops\")" -action to-shop
+//! bind cs vserver front -policyName is-shop -priority 100
+//! add responder action secure redirect "\"https://\" + HTTP.REQ.HOSTNAME + HTTP.REQ.URL" -responseStatusCode 301
+//! add responder policy to-tls "CLIENT.SSL.IS_SSL.NOT" secure
+//! bind cs vserver front -policyName to-tls -priority 10
+//! show cs policy is-shop
+//! ```
+//!
+//! and what stands in the file then:
+//!
+//! ```toml
+//! [service.app]
+//! type = "HTTP"
+//! address = "192.0.2.11:80"
+//! [vserver.web]
+//! type = "HTTP"
+//! services = ["app"]
+//! [vserver.shop]
+//! type = "HTTP"
+//! services = ["app"]
+//! [cs_vserver.front]
+//! type = "HTTP"
+//! address = "203.0.113.10:80"
+//! default = "web"
+//! cs_policies = { is-shop = 100 }
+//! responder_policies = { to-tls = 10 }
+//! [policy_patset.shops]
+//! patterns = ["shop.example.test"]
+//! [cs_action.to-shop]
+//! target = "shop"
+//! [cs_policy.is-shop]
+//! rule = 'HTTP.REQ.HOSTNAME.EQUALS_ANY("shops")'
+//! action = "to-shop"
+//! [responder_action.secure]
+//! type = "redirect"
+//! target = '"https://" + HTTP.REQ.HOSTNAME + HTTP.REQ.URL'
+//! status = 301
+//! [responder_policy.to-tls]
+//! rule = "CLIENT.SSL.IS_SSL.NOT"
+//! action = "secure"
+//! ```
+//!
+//! The shell, `POST /api/v1/ns/commands`, NITRO, REST and [`import`](super::import) make the same objects, and
+//! `show ns runningConfig` gives them back as lines. `show` tells them again; `show rule VSERVER/POLICY` tells what a
+//! binding became, and `stat rule` how often it acted.
+//!
+//! ## Objects
+//!
+//! | command | table | NITRO | REST |
+//! |---|---|---|---|
+//! | `policy patset` | `[policy_patset.NAME]` `patterns`: a list, or a table of patterns with their index | `policypatset`, `policypatset_pattern_binding` | `pattern-sets` |
+//! | `policy expression` | `[policy_expression.NAME]` `value` | `policyexpression` | `policy-expressions` |
+//! | `cs action` | `[cs_action.NAME]` `target`: a vserver that balances | `csaction` | `cs-actions` |
+//! | `cs policy` | `[cs_policy.NAME]` `rule`, or `url` and `domain`; `action` | `cspolicy` | `cs-policies` |
+//! | `responder action` | `[responder_action.NAME]` `type`, `target`, `status` | `responderaction` | `responder-actions` |
+//! | `responder policy` | `[responder_policy.NAME]` `rule`, `action` | `responderpolicy` | `responder-policies` |
+//! | `rewrite action` | `[rewrite_action.NAME]` `type`, `target`, `value` (stringBuilderExpr) | `rewriteaction` | `rewrite-actions` |
+//! | `rewrite policy` | `[rewrite_policy.NAME]` `rule`, `action` | `rewritepolicy` | `rewrite-policies` |
+//! | `bind cs vserver`, `bind lb vserver` | `responder_policies`, `rewrite_policies`, of content switching `cs_policies`: `{ POLICY = PRIORITY }` or `{ POLICY = { priority, goto, type, target } }` | `csvserver_cspolicy_binding`, `csvserver_responderpolicy_binding`, `csvserver_rewritepolicy_binding`, `lbvserver_responderpolicy_binding`, `lbvserver_rewritepolicy_binding`, and the way back such as `cspolicy_csvserver_binding` | within the vserver |
+//!
+//! `goto` is END (the default) or NEXT; `type` of a rewriting policy REQUEST (the default) or RESPONSE; `target` of a
+//! content-switching policy takes the place of its action. A policy is bound once to a vserver. A policy that nobody has bound is
+//! kept. What is in use cannot be removed (315). An expression, an action or a binding that cannot be carried out is
+//! refused where it is made, with the part that it is about: nothing is kept that would do nothing.
+//!
+//! ## Order
+//!
+//! A vserver's own [rules](super::rules) in the file are asked first. Then come, as NetScaler asks them: responder policies, those
+//! that rewrite requests, content switching; and of the answer those that rewrite answers; each bank by its priorities. Where
+//! one bank is all there is, its priorities are those of the rules; otherwise the rules are numbered by tens behind the
+//! vserver's own. Behind a rewriting policy that says END, later ones of its bank get its opposite as a term.
+//!
+//! ## Expressions
+//!
+//! | expression | becomes |
+//! |---|---|
+//! | `HTTP.REQ.URL`, `.PATH_AND_QUERY` | `url` (`path` for STARTSWITH: no query stands before the path) |
+//! | `HTTP.REQ.URL.PATH`, `.SUFFIX` | `path` |
+//! | `HTTP.REQ.URL.QUERY`, `.QUERY.VALUE("x")` | `query_string`, `query` |
+//! | `HTTP.REQ.HOSTNAME`, `.SERVER` | `host` |
+//! | `HTTP.REQ.HEADER("x")`, `HTTP.REQ.COOKIE.VALUE("x")`, `HTTP.REQ.METHOD` | `header`, `cookie`, `method` |
+//! | `HTTP.RES.STATUS`, `HTTP.RES.HEADER("x")` | `status`, `response_header` |
+//! | `CLIENT.IP.SRC`, `CLIENT.TCP.DSTPORT`, `CLIENT.SSL.IS_SSL`, `CLIENT.SSL.CLIENT_HELLO.SNI` | `client`, `port`, `tls`, `sni` |
+//!
+//! with `EQ NE STARTSWITH ENDSWITH CONTAINS REGEX_MATCH EXISTS IN_SUBNET`, their `_ANY` forms with pattern sets,
+//! `SET_TEXT_MODE(IGNORECASE)`, `TO_LOWER`, `NOT`, `&& || !`, parentheses and named expressions. A set without patterns is never met. A
+//! pattern that needs look-around or references back is refused, as is whatever no criterion looks at.
+//!
+//! ## Actions
+//!
+//! | action | becomes |
+//! |---|---|
+//! | `redirect`, `respondwith` | `redirect`, `respond`; texts put together from literals, host, URL, path, query and client |
+//! | `RESET`, `DROP` | `reject`: the connection is reset, also where DROP would let the client wait |
+//! | `NOOP`, `NOREWRITE` | nothing |
+//! | `insert_http_header`, `delete_http_header`, `replace` of a field, of the host, of the path | `edit` |
+//! | `cs action`, `-targetLBVserver` | `route` |
+//!
+//! `HTTP.REQ.HOSTNAME` is the host as it was sent, with its port; `HTTP.REQ.HOSTNAME.SERVER` is it without. Policy labels (`-invoke`), global bindings, html pages, `-headers` and
+//! `-reasonPhrase`, `replace_all` and edits of bodies are refused by name.
