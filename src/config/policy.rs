@@ -17,7 +17,7 @@ mod template;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value as Json};
 
@@ -34,7 +34,7 @@ use graft::{Graft, hint};
 #[derive(Debug, Default)]
 pub(super) struct Made {
     pub criteria: BTreeSet<Name>,
-    pub rules: BTreeSet<Name>,
+    pub rules: BTreeMap<Name, (PolicyBank, Name)>,
 }
 
 /// The priority of a rule, at most.
@@ -146,7 +146,8 @@ fn rules(
             Ok(Some(mut rule)) => {
                 rule.insert("vserver".into(), vserver.into());
                 rule.insert("priority".into(), number.into());
-                graft.rule(format!("{vserver}/{}", binding.policy), rule, binding.place);
+                let of = (binding.bank, binding.policy.into());
+                graft.rule(format!("{vserver}/{}", binding.policy), rule, of, binding.place);
             }
             Err(why) => wrong(&why),
         }

@@ -1,6 +1,6 @@
 //! Policies in NetScaler's words: what they say is kept to be told and printed, and what follows from them are rules.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::id::Name;
 
@@ -11,8 +11,8 @@ pub struct Policies {
     pub objects: Vec<PolicyObject>,
     /// Names of the criteria that are made of expressions; no configuration prints them.
     pub criteria: BTreeSet<Name>,
-    /// Names of the rules that are made of bindings; no configuration prints them.
-    pub rules: BTreeSet<Name>,
+    /// Names of the rules that are made of bindings, with the policy of each; no configuration prints them.
+    pub rules: BTreeMap<Name, (PolicyBank, Name)>,
 }
 
 /// A kind of object that policies need, in the order in which they name each other.

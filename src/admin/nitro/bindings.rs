@@ -3,7 +3,7 @@
 //! Those that carry state are made of the running model, because members may come from DNS and default monitors are in
 //! no configuration.
 
-mod policies;
+pub(super) mod policies;
 
 use serde_json::Value;
 

@@ -244,7 +244,7 @@ impl Reading<'_> {
                 live::server(world, id, object);
             }
             "sslcertkey" => self.certificate(&name, object),
-            _ => {}
+            other => bindings::policies::count(world, other, object),
         }
     }
 

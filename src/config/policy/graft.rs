@@ -7,6 +7,8 @@ use serde_json::{Map, Value as Json};
 use super::expression::Condition;
 use super::{Criteria, Made, books::section};
 use crate::config::document::{Entry, Node, Place, Table, Value};
+use crate::model::id::Name;
+use crate::model::policy::PolicyBank;
 
 /// Bytes of a name, with room for a number.
 const NAME_MOST: usize = 110;
@@ -16,6 +18,8 @@ pub(super) struct Graft {
     /// Where each criterion comes from.
     places: BTreeMap<String, Place>,
     rules: Vec<(String, Map<String, Json>, Place)>,
+    /// The policy of each rule.
+    of: BTreeMap<Name, (PolicyBank, Name)>,
     rule_names: BTreeSet<String>,
     /// The highest priority that the text says, by vserver.
     highest: BTreeMap<String, u32>,
@@ -73,6 +77,7 @@ impl Graft {
             criteria: Criteria::without(taken),
             places: BTreeMap::new(),
             rules: Vec::new(),
+            of: BTreeMap::new(),
             rule_names: names("rule"),
             highest,
         }
@@ -95,7 +100,7 @@ impl Graft {
     }
 
     /// A rule under this name, or one like it.
-    pub fn rule(&mut self, wanted: String, rule: Map<String, Json>, place: Place) {
+    pub fn rule(&mut self, wanted: String, rule: Map<String, Json>, of: (PolicyBank, Name), place: Place) {
         let wanted = shortened(wanted);
         let mut name = wanted.clone();
         let mut number = 2u64;
@@ -103,6 +108,7 @@ impl Graft {
             name = format!("{wanted}-{number}");
             number += 1;
         }
+        self.of.insert(name.as_str().into(), of);
         self.rules.push((name, rule, place));
     }
 
@@ -123,8 +129,8 @@ impl Graft {
                 Entry { key: key.clone(), place: *place, node }
             })
             .collect();
-        let named = |entries: &[Entry]| entries.iter().map(|entry| entry.key.as_str().into()).collect();
-        let made = Made { criteria: named(&criteria), rules: named(&rules) };
+        let named = criteria.iter().map(|entry| entry.key.as_str().into()).collect();
+        let made = Made { criteria: named, rules: self.of };
         lay(document, "criterion", criteria);
         lay(document, "rule", rules);
         made

@@ -53,7 +53,7 @@ fn text_test(test: &TextTest) -> (String, Value) {
 }
 
 pub(super) fn rules(out: &mut Text, model: &Model) {
-    for rule in model.rules.iter().filter(|rule| !model.policies.rules.contains(&rule.name)) {
+    for rule in model.rules.iter().filter(|rule| !model.policies.rules.contains_key(&rule.name)) {
         self::rule(out, model, rule);
     }
 }
