@@ -45,5 +45,7 @@ mod shell;
 mod terminal;
 #[path = "api/tokens.rs"]
 mod tokens;
+#[path = "api/transcript.rs"]
+mod transcript;
 #[path = "api/users.rs"]
 mod users;

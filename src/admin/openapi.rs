@@ -278,6 +278,8 @@ fn problem_schema() -> Value {
             "code": { "type": "string" },
             "detail": { "type": "string" },
             "did_you_mean": { "type": "string", "description": "The nearest known spelling." },
+            "noun": { "type": "string", "description": "With `unknown_object`: what was asked for, such as `service`." },
+            "name": { "type": "string", "description": "With `unknown_object`: the name that nothing has." },
             "problems": {
                 "type": "array",
                 "description": "With 422: everything that is wrong with a configuration.",

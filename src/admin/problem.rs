@@ -38,6 +38,7 @@ impl Problem {
     /// No such object; `known` are the names that exist.
     pub fn unknown_object<'a>(noun: &str, name: &str, known: impl IntoIterator<Item = &'a str>) -> Problem {
         let problem = Problem::new(StatusCode::NOT_FOUND, "unknown_object", format!("no {noun} is named `{name}`"));
+        let problem = problem.member("noun", noun.into()).member("name", name.into());
         problem.meaning(super::nearest(name, known))
     }
 

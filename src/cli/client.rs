@@ -200,7 +200,9 @@ impl Client {
             return Ok(text);
         }
         let document: Value = serde_json::from_str(&text).unwrap_or(Value::Null);
-        let detail = match document.get("detail").and_then(Value::as_str) {
+        // NITRO says it in a message.
+        let said = document.get("detail").or_else(|| document.get("message"));
+        let detail = match said.and_then(Value::as_str) {
             Some(detail) => detail.to_owned(),
             None => format!("{} answers {status}", self.place),
         };

@@ -109,12 +109,30 @@ pub(super) fn entries(answer: &Value) -> String {
     let line = |entry: &Value| {
         let object = text(entry, "object");
         let object = if object.is_empty() { "-".to_owned() } else { object };
-        let body: String = entry["body"].to_string().chars().take(BODY_CHARS).collect();
         let (at, kind, actor) = (text(entry, "at"), text(entry, "kind"), text(entry, "actor"));
+        let body = match &kind[..] {
+            "config" => configuration(&entry["body"]),
+            _ => entry["body"].to_string().chars().take(BODY_CHARS).collect(),
+        };
         format!("{at} {} {kind} {object} {actor} {body}\n", entry["number"])
     };
     let items = answer["items"].as_array().map_or(&[][..], Vec::as_slice);
     if items.is_empty() { "no entries\n".to_owned() } else { items.iter().map(line).collect() }
+}
+
+/// What became of the configuration: by which door, and each difference in a line of its own. The text is in the JSON.
+fn configuration(body: &Value) -> String {
+    let mut out = body["origin"].as_str().unwrap_or_default().to_owned();
+    if let Some(door) = body["door"].as_str() {
+        out += &format!(" by {door}");
+    }
+    for change in body["changes"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+        out += &format!("\n\t{change}");
+    }
+    match body["changes_left_out"].as_u64() {
+        None | Some(0) => out,
+        Some(more) => out + &format!("\n\tand {more} more"),
+    }
 }
 
 /// Characters of a body that are shown; all of it is in the JSON.
@@ -153,6 +171,12 @@ mod tests {
             "body": { "value": true }, "hash": "00",
         }] });
         assert_eq!(entries(&answer), "2027-01-15T08:00:00.000Z 7 act switch drill admin:ops {\"value\":true}\n");
+        let answer = json!({ "items": [{
+            "number": 8, "at": "T", "kind": "config", "object": "", "actor": "uid:0",
+            "body": { "origin": "apply", "hash": "ab", "door": "socket", "changes": ["service a: added"],
+                "changes_left_out": 2, "set": [], "sources": [{ "path": "x", "text": "long" }] },
+        }] });
+        assert_eq!(entries(&answer), "T 8 config - uid:0 apply by socket\n\tservice a: added\n\tand 2 more\n");
         assert_eq!(entries(&json!({ "items": [] })), "no entries\n");
         let answer = json!({ "items": [{
             "name": "siem", "address": "tls:log:6514", "confirmed": 5, "waiting": 2, "shipped_total": 5,

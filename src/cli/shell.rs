@@ -6,17 +6,23 @@
 //! ([`configure`]). Keywords may be shortened as long as they are unambiguous, in any case.
 
 mod ahead;
+mod boxed;
 mod commands;
+mod complete;
 mod configure;
 mod editor;
 mod execute;
 mod grammar;
+mod nitro;
 mod pipe;
 mod policies;
+mod refused;
 mod show;
+mod stat;
 
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use tokio::runtime::Runtime;
 
@@ -114,6 +120,10 @@ impl Session {
                 told += &format!("exec: {}\n{answer}", line.trim());
             }
             batch.count(line, &answer, ended);
+            if ended == Ended::Interrupted {
+                told += "the rest of the batch was not carried out\n";
+                break;
+            }
         }
         let summary = batch.summary();
         let ended = if batch.failed.is_empty() { Ended::Well } else { Ended::InError };
@@ -133,19 +143,17 @@ impl Session {
             Ok(None) => return (String::new(), Ended::Well),
             Ok(Some((Request::Quit, _))) => return (String::new(), Ended::Session),
             Ok(Some((Request::Batch { file, out }, _))) => return self.batch(&file, out.as_deref()),
+            Ok(Some((Request::Repeat { request, times, every }, greps))) => {
+                return self.repeat(&request, times, every, &greps);
+            }
             Ok(Some(parsed)) => parsed,
             Err(error) => return (self.refused(&Refused::Ours(error)), Ended::InError),
         };
-        let carried_out = self.runtime.block_on(async {
-            let executed = execute::execute(&self.client, request);
-            if !self.interactive {
-                return Some(executed.await);
-            }
-            tokio::select! {
-                answer = executed => Some(answer),
-                _ = tokio::signal::ctrl_c() => None,
-            }
-        });
+        self.carry_out(request, &greps)
+    }
+
+    fn carry_out(&self, request: Request, greps: &[Grep]) -> (String, Ended) {
+        let carried_out = self.until_interrupted(execute::execute(&self.client, request));
         match carried_out {
             Some(Ok(mut answer)) => {
                 answer.text = greps.iter().fold(answer.text, |text, grep| grep.filter(&text));
@@ -157,6 +165,35 @@ impl Session {
                 (self.refused(&Refused::Ours(what)), Ended::Interrupted)
             }
         }
+    }
+
+    /// Prints each answer as it comes; the last is handed back.
+    fn repeat(&self, request: &Request, times: u32, every: Duration, greps: &[Grep]) -> (String, Ended) {
+        let mut done = 0;
+        loop {
+            let (answer, ended) = self.carry_out(request.clone(), greps);
+            done += 1;
+            if ended != Ended::Well || done == times {
+                return (answer, ended);
+            }
+            print(&answer);
+            if self.until_interrupted(tokio::time::sleep(every)).is_none() {
+                return (String::new(), Ended::Well);
+            }
+        }
+    }
+
+    /// `None`: the person who sits there did not wait for it.
+    fn until_interrupted<T>(&self, work: impl Future<Output = T>) -> Option<T> {
+        self.runtime.block_on(async {
+            if !self.interactive {
+                return Some(work.await);
+            }
+            tokio::select! {
+                done = work => Some(done),
+                _ = tokio::signal::ctrl_c() => None,
+            }
+        })
     }
 
     fn told(&self, answer: &Answer) -> String {

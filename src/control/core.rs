@@ -238,7 +238,7 @@ impl Core {
             stopping: None,
         };
         core.journal_start(now, &found);
-        core.journal_config(now, &"system".into(), "start", &loaded.hash);
+        core.journal_config(now, &"system".into(), "start", &loaded.hash, &[]);
         core.names.restore(found.answers);
         core.step(now, Step::Restore(found.saved));
         core.adopt(now, loaded.model);

@@ -11,6 +11,9 @@
 //! which a setting seems to stand. What stands in their place loads, so that a replay goes on. Of the running
 //! configuration, callers who may not change it see the same without these.
 //!
+//! The entry of a change of the configuration also tells who made it, by which door, and each difference (`changes`, at
+//! most 50, `changes_left_out` counts the rest). Of a difference whose values could hold a secret it tells the object alone.
+//!
 //! ## Asking
 //!
 //! `bascule journal` prints entries, `show journal` in the shell does, and `GET /api/v1/journal` answers them as JSON:

@@ -54,7 +54,7 @@
 //! `to`: `requests`, `errors` (answers 5xx and refused clients; of a service: answers 5xx and failed connects),
 //! `bytes_in`, `bytes_out` per second, `connections`, `p50` and `p99` in milliseconds. `metric` picks one;
 //! `metric=state` tells the states it entered; `at` the minute that holds a moment. Marks are commits, and acts on
-//! the object. In the shell: `stat lb vserver web -at 2h`, `stat service web1 -at 2026-11-29T03:10:00Z`.
+//! the object. In the shell: `stat lb vserver web -at 2h`, `stat service web1 -at 2026-11-29T03:10:00Z`, `-at 14:17`.
 //!
 //! | of | points | reach back |
 //! |---|---|---|

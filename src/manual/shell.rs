@@ -13,6 +13,37 @@
 //! - ^C takes back a line that is being written; while a command waits, it ends the waiting, and what the appliance was asked
 //!   to do may go on.
 //!
+//! - Tab completes keywords, options, the words of enumerations (`set lb vserver web -persistenceType S<Tab>`) and names, also of
+//!   what is bound or referred to (`bind lb vserver web <Tab>`, `-backupVServer <Tab>`).
+//!
+//! ## show
+//!
+//! | command | shows |
+//! |---|---|
+//! | `show service`, `serviceGroup`, `server`, `lb vserver`, `cs vserver`, `lb monitor`, each with or without a name | NetScaler's lines in NetScaler's order; with a name also what is bound. What NetScaler does not have (who disabled it and why, health, splits, the surge queue) stands below them |
+//! | `show ns version`, `ns feature` (or `feature`), `ns mode`, `ns ip`, `ns hostName`, `ns config`, `ha node` | the appliance. It stands alone, so `ha node` shows one. `ns ip` lists the management address and those of vservers |
+//! | `show ns runningConfig` (or `run`), `show ns savedConfig` | the configuration that runs, and FILE, as lines of an `ns.conf` |
+//! | `diff ns config` | what going back to FILE would change |
+//! | `show journal` | what happened; of the configuration a line for each difference |
+//! | `enable ns mode`, `disable ns mode` | as NITRO has it: a mode that is as it is asked for is taken, no other |
+//!
+//! What is not there is told as NetScaler does, with the nearest name behind: ``No such resource [name, wbe1]; did you
+//! mean `web1`?``.
+//!
+//! ## stat
+//!
+//! `stat lb vserver`, `cs vserver`, `service`, `serviceGroup`, `lb monitor` list a summary; with a name follow the
+//! statistics with rate and total, and what is bound. A rate is per second over the last 14 seconds. Below stand times by
+//! part and how requests ended, where there were any. `stat ns` (or `system`) and `stat ssl` are of the whole appliance.
+//!
+//! | option | does |
+//! |---|---|
+//! | `-detail` | of a list each object as if it were asked for alone |
+//! | `-fullValues` | nothing more: no value is ever shortened |
+//! | `-ntimes N` | N times, every seven seconds (`-interval S`: every S); 0: until ^C |
+//! | `-at 14:17` | of one service or vserver: what was counted then. A time of day is the last that was, in UTC as all times that are shown; `-at 2h` and `-at 2026-11-29T03:10:00Z` are taken as well. The past reaches back 48 hours |
+//! | `-clearstats`, `-logFile` | refused: counters are not cleared, for others read them too, and there are no files of them |
+//!
 //! ## Pasting
 //!
 //! Pasted lines are shown together; Enter carries out each in order. A line that fails does not keep the others from being

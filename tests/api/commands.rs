@@ -23,22 +23,29 @@ async fn a_vserver_is_built_shown_drained_and_removed_line_by_line() {
     for line in [
         "new (0.0.0.0:0) - HTTP\tType: ADDRESS\n",
         "No. of Bound Services : 1 (Total)",
-        "Configured Method: LEASTCONNECTION\n",
+        "Configured Method: LEASTCONNECTION\tBackupMethod: ROUNDROBIN\n",
         "Persistence: COOKIEINSERT",
         "Down state flush: ENABLED\n",
         "Disable Primary Vserver On Down : DISABLED\n",
         "TROFS Persistence honored: ENABLED\n",
-        "1)\tlate\tState: GOING OUT OF SERVICE\tWeight: 3\n",
+        "1)\tlate (127.0.0.9: 8009) - HTTP State: GOING OUT OF SERVICE\tWeight: 3\n",
     ] {
         assert!(out.contains(line), "{line:?}\n{out}");
     }
     let (out, code) = bascule(&appliance, &["shell", "-c", "rm service late", "-c", "show service late"], "").await;
     assert_eq!(code, 1, "{out}");
-    assert!(out.starts_with(" Done\nERROR: no service is named `late`"), "{out}");
+    assert!(out.starts_with(" Done\nERROR: No such resource [name, late]"), "{out}");
     let entries = appliance.get("/api/v1/journal?kind=config").await;
     // The first is the start.
     let actors = entries["items"].as_array().into_iter().flatten().skip(1).map(|entry| &entry["actor"]);
     let actors: Vec<&str> = actors.filter_map(serde_json::Value::as_str).collect();
+    assert_eq!(
+        entries["items"][1]["body"]["changes"],
+        json!(["server app9: added"]),
+        "what a line changed stands in its entry"
+    );
+    let (out, _) = bascule(&appliance, &["shell", "-c", "show journal"], "").await;
+    assert!(out.contains("\n\tserver app9: added\n") && !out.contains("[server.app9]"), "{out}");
     assert!(actors.len() == 5 && actors.iter().all(|actor| actor.starts_with("uid:")), "{actors:?}");
 }
 

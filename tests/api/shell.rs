@@ -41,7 +41,7 @@ async fn an_error_is_said_and_makes_the_exit_code_one() {
     let appliance = Appliance::start();
     let (out, code) = bascule(&appliance, &["shell", "-c", "show service wbe1", "-c", "show switch drill"], "").await;
     assert_eq!(code, 1);
-    assert!(out.starts_with("ERROR: no service is named `wbe1`; did you mean `web1`?\n"), "{out}");
+    assert!(out.starts_with("ERROR: No such resource [name, wbe1]; did you mean `web1`?\n"), "{out}");
     assert!(out.ends_with("\tdrill\tValue: false\n Done\n"), "{out}");
 }
 
@@ -117,9 +117,9 @@ async fn monitors_are_shown_with_their_bindings_and_the_last_response_of_each() 
     let (out, code) = bascule(&appliance, &["shell", "-c", "show lb monitor web-ok HTTP"], "").await;
     assert_eq!(code, 0, "{out}");
     for line in [
-        "Name: web-ok\tType: HTTP\tState: ENABLED\n",
-        "Interval: 7s\tRetries: 3\n",
-        "Response timeout: 3s\tDown time: 30s\n",
+        "Name.......:         web-ok  Type......:      HTTP  State....:   ENABLED\n",
+        "Interval.........:           7 sec\tRetries.............:               3\n",
+        "Response timeout.:           3 sec\tDown time...........:          30 sec\n",
         "1)\tService Name: one\n\t\tMonitor Name: web-ok\n",
         "2)\tService Name: pool/a\n",
         "Failed [Total: 1 Current: 1]\n\t\tLast response: Failure - ",
@@ -127,15 +127,19 @@ async fn monitors_are_shown_with_their_bindings_and_the_last_response_of_each() 
         assert!(out.contains(line), "{line:?}\n{out}");
     }
     let (out, _) = bascule(&appliance, &["shell", "-c", "sh servicegroup pool"], "").await;
-    for line in
-        ["pool - HTTP\n", "1)\ta (127.0.0.1:1)", "Weight: 3\n", "Monitor Name: web-ok\n", "Last response: Failure - "]
-    {
+    for line in [
+        "pool - HTTP\n",
+        "1)\t127.0.0.1:1\tState: ",
+        "Weight: 3\n",
+        "Monitor Name: web-ok\tState: ",
+        "Last response: Failure - ",
+    ] {
         assert!(out.contains(line), "{line:?}\n{out}");
     }
     let (out, code) =
         bascule(&appliance, &["shell", "-c", "show lb monitor", "-c", "show lb monitor wbe-ok"], "").await;
     assert_eq!(code, 1);
-    assert!(out.contains("Name: tcp-default\tType: TCP\tState: ENABLED\n"), "{out}");
+    assert!(out.contains("tcp-default  Type......:       TCP  State....:   ENABLED\n"), "{out}");
     assert!(out.contains("did you mean `web-ok`?"), "{out}");
 }
 
@@ -175,7 +179,7 @@ async fn rules_certificates_and_the_whole_are_shown_and_everything_can_be_explai
         .await;
     said("show ssl certKey", &[" Done"]).await;
     let (out, code) = shell("show ssl certkey nobody").await;
-    assert!(code == 1 && out.contains("no certificate is named `nobody`"), "{out}");
+    assert!(code == 1 && out.contains("No such resource [certkeyName, nobody]"), "{out}");
     let (out, _) = shell("show rule gon").await;
     assert!(out.contains("did you mean `gone`"), "{out}");
     said("explain request web /old/x -method GET", &["rule gone of web: true, acts", "verdict: respond 410"]).await;

@@ -133,6 +133,21 @@ async fn lines_that_are_typed_ahead_are_carried_out_in_order_and_none_is_lost() 
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn words_of_enumerations_and_names_are_completed_with_tab() {
+    let appliance = Appliance::start();
+    let mut console = Console::open(&appliance, &["shell"]);
+    console.waits_for("> ");
+    console.press("set lb vserver web -persistenceT\tCOOK\t-timeout 5\r");
+    console.waits_for("-persistenceType COOKIEINSERT ");
+    console.waits_for(" Done\n");
+    assert_eq!(appliance.get("/api/v1/vservers/web").await["persistence"], "COOKIEINSERT");
+    console.press("show switch dr\t\r");
+    console.waits_for("drill\tValue: false\n Done\n");
+    console.press("quit\r");
+    console.ends(0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_shell_that_is_ended_by_a_signal_leaves_the_terminal_as_it_was() {
     let appliance = Appliance::start();
     let mut console = Console::open(&appliance, &["shell"]);

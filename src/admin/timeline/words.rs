@@ -16,7 +16,8 @@ pub(super) fn of(entry: &JournalEntry) -> Option<(String, Vec<String>)> {
         "caches" => Some(caches(body)),
         "config" => {
             let hash: String = text(&body["hash"]).chars().take(12).collect();
-            plain(format!("configuration {hash} taken ({})", text(&body["origin"])))
+            let changes = body["changes"].as_array().into_iter().flatten().map(text).map(|line| line.to_string());
+            Some((format!("configuration {hash} taken ({})", text(&body["origin"])), changes.collect()))
         }
         "start" => {
             let again = if body["restart"] == true { "again" } else { "for the first time" };

@@ -7,6 +7,7 @@ mod explain;
 mod outbox;
 mod policies;
 mod request;
+mod shapes;
 mod views;
 
 use super::configure::batch_arguments;
@@ -17,9 +18,10 @@ use build::{
 };
 use explain::{explain_dns, explain_request, explain_service};
 
+use shapes::{absent, disable_vserver, enable, enable_vserver, force, one, plain, running_config};
 use views::{show, stat};
 
-pub(super) use request::{Explained, Request, View};
+pub(super) use request::{Boxed, Explained, Request, View};
 
 /// A command of the table.
 pub(super) struct Command {
@@ -144,18 +146,32 @@ pub(super) const COMMANDS: &[Command] = &[
     plain(&["show", "status"], "show status", |_| Ok(Request::Status)),
     running_config(&["show", "ns", "runningConfig"], "show ns runningConfig [-toml]"),
     plain(&["show", "ns", "feature"], "show ns feature", |_| Ok(Request::Features)),
-    plain(&["show", "ns", "version"], "show ns version", |_| Ok(Request::Version)),
     running_config(&["show", "runningConfig"], "show runningConfig [-toml]"),
-    plain(&["show", "version"], "show version", |_| Ok(Request::Version)),
-    stat(&["stat", "service"], "stat service [<name> [-at <time>]]", View::Service),
-    stat(&["stat", "serviceGroup"], "stat serviceGroup [<name>]", View::Group),
+    plain(&["show", "feature"], "show feature", |_| Ok(Request::Features)),
+    views::boxed(&["show", "ns", "version"], "show ns version", Boxed::Version),
+    views::boxed(&["show", "version"], "show version", Boxed::Version),
+    views::boxed(&["show", "ns", "config"], "show ns config", Boxed::Config),
+    views::boxed(&["show", "ns", "mode"], "show ns mode", Boxed::Modes),
+    views::boxed(&["show", "ns", "ip"], "show ns ip", Boxed::Ip),
+    views::boxed(&["show", "ns", "hostName"], "show ns hostName", Boxed::HostName),
+    views::boxed(&["show", "ha", "node"], "show ha node", Boxed::HaNode),
+    views::boxed(&["show", "ns", "savedConfig"], "show ns savedConfig", Boxed::SavedConfig),
+    views::boxed(&["show", "savedConfig"], "show savedConfig", Boxed::SavedConfig),
+    views::boxed(&["diff", "ns", "config"], "diff ns config", Boxed::Unsaved),
+    views::boxed(&["stat", "ssl"], "stat ssl", Boxed::SslStatistics),
+    views::MODE_ON,
+    views::MODE_OFF,
+    stat(&["stat", "service"], "stat service [<name>] [-detail] [-ntimes <n>] [-at <time>]", View::Service),
+    stat(&["stat", "serviceGroup"], "stat serviceGroup [<name>] [-detail] [-ntimes <n>]", View::Group),
     stat(&["stat", "server"], "stat server [<name>]", View::Server),
-    stat(&["stat", "lb", "vserver"], "stat lb vserver [<name> [-at <time>]]", View::LbVserver),
-    stat(&["stat", "cs", "vserver"], "stat cs vserver [<name> [-at <time>]]", View::CsVserver),
-    stat(&["stat", "vserver"], "stat vserver [<name> [-at <time>]]", View::Vserver),
+    stat(&["stat", "lb", "vserver"], "stat lb vserver [<name>] [-detail] [-ntimes <n>] [-at <time>]", View::LbVserver),
+    stat(&["stat", "cs", "vserver"], "stat cs vserver [<name>] [-detail] [-ntimes <n>] [-at <time>]", View::CsVserver),
+    stat(&["stat", "vserver"], "stat vserver [<name>] [-ntimes <n>] [-at <time>]", View::Vserver),
+    stat(&["stat", "lb", "monitor"], "stat lb monitor [<name>] [-ntimes <n>]", View::Monitor),
     stat(&["stat", "rule"], "stat rule [<name>]", View::Rule),
     stat(&["stat", "check"], "stat check [<name>]", View::Check),
     plain(&["stat", "ns"], "stat ns", |_| Ok(Request::Appliance)),
+    plain(&["stat", "system"], "stat system", |_| Ok(Request::Appliance)),
     Command {
         words: &["disable", "service"],
         least: 1,
@@ -318,67 +334,6 @@ pub(super) const COMMANDS: &[Command] = &[
     absent(&["clear", "ns", "config"]),
     absent(&["clear", "config"]),
 ];
-
-const fn enable(
-    words: &'static [&'static str],
-    usage: &'static str,
-    view: View,
-    build: fn(&Arguments) -> Result<Request, String>,
-) -> Command {
-    Command { words, least: 1, most: 1, options: &["reason"], usage, names: Some(view), build }
-}
-
-/// Vservers of either role have one collection: who names a role gets those alone for completion.
-const fn enable_vserver(words: &'static [&'static str], usage: &'static str, view: View) -> Command {
-    enable(words, usage, view, |arguments| act("vservers", "enable", arguments, note(arguments)?))
-}
-
-const fn disable_vserver(words: &'static [&'static str], usage: &'static str, view: View) -> Command {
-    let disabled = enable(words, usage, view, |arguments| act("vservers", "disable", arguments, note(arguments)?));
-    Command { options: &["reason", "expires"], ..disabled }
-}
-
-const fn one(
-    words: &'static [&'static str],
-    usage: &'static str,
-    names: Option<View>,
-    build: fn(&Arguments) -> Result<Request, String>,
-) -> Command {
-    Command { words, least: 1, most: 1, options: &[], usage, names, build }
-}
-
-const fn force(
-    words: &'static [&'static str],
-    usage: &'static str,
-    view: View,
-    build: fn(&Arguments) -> Result<Request, String>,
-) -> Command {
-    let options = &["force", "reason", "expires"];
-    Command { words, least: 1, most: 1, options, usage, names: Some(view), build }
-}
-
-const fn running_config(words: &'static [&'static str], usage: &'static str) -> Command {
-    let build: fn(&Arguments) -> Result<Request, String> =
-        |arguments| Ok(Request::RunningConfig { toml: arguments.with_or_without_value("toml").is_some() });
-    Command { words, least: 0, most: 0, options: &["toml"], usage, names: None, build }
-}
-
-const fn plain(
-    words: &'static [&'static str],
-    usage: &'static str,
-    build: fn(&Arguments) -> Result<Request, String>,
-) -> Command {
-    Command { words, least: 0, most: 0, options: &[], usage, names: None, build }
-}
-
-/// NetScaler has it and this build does not.
-const fn absent(words: &'static [&'static str]) -> Command {
-    let build: fn(&Arguments) -> Result<Request, String> = |_| {
-        Err("not available in this build: clearing the configuration; `bascule apply` replaces all of it by a file"
-            .into())
-    };
-    Command { words, least: 0, most: usize::MAX, options: &[], usage: "", names: None, build }
-}
 
 // === impl Command ===
 

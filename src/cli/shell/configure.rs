@@ -131,23 +131,6 @@ pub(super) async fn features(client: &Client) -> Result<Answer, Refused> {
     Ok(Answer { text: out, json: Value::Object(map), warnings: Vec::new() })
 }
 
-/// What `show lb vserver NAME` tells beside: settings that stand in the configuration.
-pub(super) async fn settings(client: &Client, name: &str) -> Option<String> {
-    let text = client.text("/api/v1/config", "application/toml").await.ok()?;
-    let document = Document::from_toml(&text).ok()?;
-    let object = document.object(Resource::find("lbvserver")?, name)?;
-    let said = |nitro: &str| object.get(nitro).and_then(Value::as_str).unwrap_or("none").to_owned();
-    Some(format!(
-        "\tClient Idle Timeout: {} sec\n\tDown state flush: {}\n\tDisable Primary Vserver On Down : {}\n\
-         \tTROFS Persistence honored: {}\n\tBackupMethod: {}\n",
-        said("clttimeout"),
-        said("downstateflush"),
-        said("disableprimaryondown"),
-        said("trofspersistence"),
-        said("backuplbmethod"),
-    ))
-}
-
 /// Words that may follow `add lb`, and keywords of `add lb vserver …`; nothing where it is no command of configuration.
 pub(super) fn expected(finished: &[String], typed: &str) -> Option<Vec<&'static str>> {
     let verbs = ["add", "set", "unset", "rm", "bind", "unbind", "rename"];
@@ -192,19 +175,24 @@ pub(super) fn named(finished: &[String]) -> Option<View> {
         found = vec![found[whole]];
     }
     match found[..] {
-        [one] => match one.nitro {
-            "server" => Some(View::Server),
-            "service" | "sslservice" => Some(View::Service),
-            "servicegroup" | "sslservicegroup" => Some(View::Group),
-            "lbvserver" => Some(View::LbVserver),
-            "csvserver" => Some(View::CsVserver),
-            "sslvserver" => Some(View::Vserver),
-            "lbmonitor" => Some(View::Monitor),
-            "sslcertkey" => Some(View::Certificate),
-            _ => None,
-        },
+        [one] => view_of(one.nitro),
         _ => None,
     }
+}
+
+/// The view that shows objects of a resource.
+pub(super) fn view_of(nitro: &str) -> Option<View> {
+    Some(match nitro {
+        "server" => View::Server,
+        "service" | "sslservice" => View::Service,
+        "servicegroup" | "sslservicegroup" => View::Group,
+        "lbvserver" => View::LbVserver,
+        "csvserver" => View::CsVserver,
+        "sslvserver" => View::Vserver,
+        "lbmonitor" => View::Monitor,
+        "sslcertkey" => View::Certificate,
+        _ => return None,
+    })
 }
 
 /// Usages of commands of configuration, for `help`.

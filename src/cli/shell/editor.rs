@@ -15,9 +15,10 @@ use rustyline::{Context, Editor, ExternalPrinter as _, Helper};
 
 use super::super::terminal::Held;
 use super::ahead::{Run, Teller};
-use super::commands::{COMMANDS, Command, View};
-use super::grammar::{starts_with, unique};
-use super::{Ended, Session, configure, print};
+use super::commands::View;
+use super::complete::{Expected, expected};
+use super::grammar::starts_with;
+use super::{Ended, Session, print};
 use crate::admin::dto::Items;
 use crate::netscaler::line;
 
@@ -115,53 +116,6 @@ struct Words<'a> {
     session: &'a Session,
 }
 
-/// What may come next.
-#[derive(Debug, PartialEq, Eq)]
-enum Expected {
-    Words(Vec<&'static str>),
-    /// The name of an object of this kind.
-    Name(View),
-}
-
-/// What may follow the finished words of a line, the word being typed apart.
-fn expected(finished: &[String], typed: &str) -> Expected {
-    if let Some(view) = configure::named(finished).filter(|_| !typed.starts_with('-')) {
-        return Expected::Name(view);
-    }
-    let of_shell = expected_of_shell(finished, typed);
-    match (of_shell, configure::expected(finished, typed)) {
-        (Expected::Words(mut words), Some(more)) => {
-            words.extend(more.into_iter().filter(|word| !words.contains(word)).collect::<Vec<_>>());
-            Expected::Words(words)
-        }
-        (of_shell, _) => of_shell,
-    }
-}
-
-fn expected_of_shell(finished: &[String], typed: &str) -> Expected {
-    let mut candidates: Vec<&'static Command> = COMMANDS.iter().collect();
-    for (depth, word) in finished.iter().enumerate() {
-        let deeper: Vec<_> =
-            candidates.iter().copied().filter(|c| c.words.get(depth).is_some_and(|w| starts_with(w, word))).collect();
-        let whole: Vec<_> = deeper.iter().copied().filter(|c| c.words[depth].eq_ignore_ascii_case(word)).collect();
-        let deeper = if whole.is_empty() { deeper } else { whole };
-        if deeper.is_empty() && depth == 0 {
-            return Expected::Words(Vec::new());
-        }
-        if deeper.is_empty() {
-            break;
-        }
-        candidates = deeper;
-    }
-    let words = unique(candidates.iter().filter_map(|c| c.words.get(finished.len()).copied()));
-    let command = candidates.iter().find(|c| c.words.len() <= finished.len());
-    match command {
-        Some(command) if typed.starts_with('-') => Expected::Words(command.options.to_vec()),
-        Some(Command { words, names: Some(view), .. }) if words.len() == finished.len() => Expected::Name(*view),
-        _ => Expected::Words(words),
-    }
-}
-
 // === impl Words ===
 
 impl Words<'_> {
@@ -186,10 +140,10 @@ impl Completer for Words<'_> {
         let typed = &before[start..];
         let Ok(finished) = line::tokens(&before[..start]) else { return Ok((cursor, Vec::new())) };
         let finished: Vec<String> = finished.into_iter().map(|token| token.text).collect();
-        let candidates = match expected(&finished, typed) {
+        let candidates: Vec<String> = match expected(&finished, typed) {
             Expected::Words(words) if typed.starts_with('-') => words.into_iter().map(|w| format!("-{w}")).collect(),
             Expected::Words(words) => words.into_iter().map(str::to_owned).collect(),
-            Expected::Name(view) => self.names(view),
+            Expected::Names(views) => views.into_iter().flat_map(|view| self.names(view)).collect(),
         };
         let fitting: Vec<String> = candidates.into_iter().filter(|c| starts_with(c, typed)).collect();
         Ok((start, fitting.into_iter().map(|c| c + " ").collect()))
@@ -202,30 +156,3 @@ impl Hinter for Words<'_> {
 impl Highlighter for Words<'_> {}
 impl Validator for Words<'_> {}
 impl Helper for Words<'_> {}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn after(line: &str, typed: &str) -> Expected {
-        let finished: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-        expected(&finished, typed)
-    }
-
-    #[test]
-    fn keywords_then_names_then_options_are_completed() {
-        let Expected::Words(first) = after("", "") else { panic!("words come first") };
-        assert!(first.contains(&"show") && first.contains(&"disable"));
-        assert_eq!(
-            after("sh lb", "v"),
-            Expected::Words(vec!["vserver", "monitor", "monbindings", "persistentSessions"])
-        );
-        assert_eq!(after("add lb", "v"), Expected::Words(vec!["group", "monitor", "parameter", "vserver"]));
-        assert_eq!(after("rm lb vs", ""), Expected::Name(View::LbVserver));
-        assert_eq!(after("disable service", "w"), Expected::Name(View::Service));
-        assert_eq!(
-            after("disable service web1", "-g"),
-            Expected::Words(vec!["graceFul", "delay", "wait", "reason", "expires"])
-        );
-    }
-}

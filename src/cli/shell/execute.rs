@@ -1,17 +1,17 @@
 //! A request to calls, and what they answered.
 
-use std::fmt;
-
 use reqwest::Method;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::super::client::{Client, Failure};
+use super::super::client::Client;
 use super::super::{drill, explain, journal};
 use super::commands::{COMMANDS, Command, Explained, Request, View};
 use super::configure;
 use super::grammar::starts_with;
-use super::{policies, show};
+use super::nitro::Settings;
+pub(super) use super::refused::Refused;
+use super::{boxed, nitro, policies, show, stat};
 use crate::admin::dto::{
     CertificateDto, CheckDto, DatacenterDto, Items, LbMonitorDto, RuleDto, ScenarioDto, ServerDto, ServiceDto,
     ServiceGroupDto, StatusDto, SwitchDto, VserverDto, ZoneDto, path_segment,
@@ -24,19 +24,6 @@ pub(super) struct Answer {
     pub json: Value,
     /// Printed before `Done`.
     pub warnings: Vec<String>,
-}
-
-/// Why a command did nothing.
-#[derive(Debug)]
-pub(super) enum Refused {
-    /// The line itself is wrong.
-    Ours(String),
-    Theirs(Failure),
-    /// NetScaler's number and text.
-    NetScaler {
-        code: u64,
-        message: String,
-    },
 }
 
 pub(super) async fn execute(client: &Client, request: Request) -> Result<Answer, Refused> {
@@ -76,7 +63,6 @@ pub(super) async fn execute(client: &Client, request: Request) -> Result<Answer,
                     journal::entries
                 }
                 Explained::Shipping => journal::shipping,
-                Explained::Past => show::past,
             };
             Ok(Answer { text: told(&json), json, warnings })
         }
@@ -131,25 +117,27 @@ pub(super) async fn execute(client: &Client, request: Request) -> Result<Answer,
         Request::Line(line) => configure::line(client, &line).await,
         Request::Features => configure::features(client).await,
         Request::Policies { nitro, name } => policies::shown(client, nitro, name.as_deref()).await,
+        Request::Modes { enable, modes } => nitro::switch_modes(client, enable, &modes).await,
+        Request::Stat { view, name, detail } => match stat::counted(view) {
+            Some(what) => stat::stat(client, view, what, name.as_deref(), detail).await,
+            None => shown(client, view, name.as_deref(), true).await,
+        },
+        Request::Moment { view, name, at } => stat::moment(client, view, &name, &at).await,
+        Request::Boxed(what) => boxed::show(client, what).await,
         Request::Save => {
             let mut answer = act(client, Method::POST, "config/save", &json!({})).await?;
             configure::saved(&mut answer);
             Ok(answer)
-        }
-        Request::Version => {
-            let status: StatusDto = client.get("/api/v1/status").await?;
-            let text = format!("\tBascule {} on {}\n", status.version, status.name);
-            Ok(Answer { text, json: json!({ "version": status.version, "name": status.name }), warnings: Vec::new() })
         }
         Request::Status => {
             let json = client.call(Method::GET, "/api/v1/status", None).await?;
             let text = items::<StatusDto>(&json)?.iter().map(show::status).collect();
             Ok(Answer { text, json, warnings: Vec::new() })
         }
-        Request::Appliance => appliance(client).await,
+        Request::Appliance => boxed::statistics(client).await,
         Request::Help { words } => help(&words),
         // The session carries them out.
-        Request::Quit | Request::Batch { .. } => help(&[]),
+        Request::Quit | Request::Batch { .. } | Request::Repeat { .. } => help(&[]),
     }
 }
 
@@ -160,22 +148,8 @@ fn drilled(json: Value) -> Answer {
     Answer { text: drill::told(&json), json, warnings }
 }
 
-/// `stat ns`.
-async fn appliance(client: &Client) -> Result<Answer, Refused> {
-    let mut parts = Vec::new();
-    for path in ["status", "vservers", "services", "stats/vservers"] {
-        parts.push(client.call(Method::GET, &format!("/api/v1/{path}"), None).await?);
-    }
-    let status = items::<StatusDto>(&parts[0])?;
-    let (vservers, services, statistics) = (items(&parts[1])?, items(&parts[2])?, items(&parts[3])?);
-    let told = |status: &StatusDto| show::ns_statistics(status, &vservers, &services, &statistics);
-    let text = status.iter().map(told).collect();
-    let json = json!({ "status": parts[0], "vservers": parts[3]["items"] });
-    Ok(Answer { text, json, warnings: Vec::new() })
-}
-
 async fn shown(client: &Client, view: View, name: Option<&str>, statistics: bool) -> Result<Answer, Refused> {
-    if let (true, Some(name), View::Service | View::Vserver) = (statistics, name, view) {
+    if let (true, Some(name), View::Vserver) = (statistics, name, view) {
         let path = format!("/api/v1/stats/{}/{}", view.collection(), path_segment(name));
         let json = client.call(Method::GET, &path, None).await?;
         let text = items(&json)?.iter().map(show::statistics_of_one).collect();
@@ -196,25 +170,33 @@ async fn shown(client: &Client, view: View, name: Option<&str>, statistics: bool
     // Times since a change are told by the appliance's clock.
     let now = client.get::<StatusDto>("/api/v1/status").await?.now;
     let whole = name.is_some();
+    let settings = if statistics { Settings::none() } else { Settings::of(client, view, name).await };
     let text = match (view, statistics) {
-        (View::Service, true) => show::service_statistics(&items(&json)?),
-        (View::Group, true) => show::group_statistics(&items(&json)?),
         (View::Vserver | View::LbVserver | View::CsVserver, true) => show::vserver_statistics(&vservers(view, &json)?),
-        (View::Service, false) => show::list(&items::<ServiceDto>(&json)?, whole, |s| show::service(s, &now, whole)),
-        (View::Group, false) => show::list(&items::<ServiceGroupDto>(&json)?, whole, |g| show::group(g, &now, whole)),
+        (View::Service, _) => {
+            show::list(&items::<ServiceDto>(&json)?, whole, |s| show::service(s, &now, whole, &settings.find(&s.name)))
+        }
+        (View::Group, _) => {
+            let list = items::<ServiceGroupDto>(&json)?;
+            show::list(&list, whole, |g| show::group(g, &now, whole, &settings.find(&g.name)))
+        }
         (View::Server, true) => show::server_statistics(&items(&json)?),
-        (View::Server, false) => show::list(&items::<ServerDto>(&json)?, whole, show::server),
+        (View::Server, false) => {
+            show::list(&items::<ServerDto>(&json)?, whole, |s| show::server(s, &settings.find(&s.name)))
+        }
         (View::Vserver | View::LbVserver | View::CsVserver, false) => {
             let list = vservers(view, &json)?;
-            let settings = match (name, &list[..]) {
-                (Some(name), [one]) if one.role == "lb" => configure::settings(client, name).await,
-                _ => None,
+            let bound = match (name, &list[..]) {
+                (Some(name), [one]) => Settings::bound(client, &one.role, name).await,
+                _ => show::Facts::default(),
             };
-            let settings = settings.unwrap_or_default();
-            show::list(&list, whole, |v| show::vserver(v, &now, whole, &settings))
+            show::list(&list, whole, |v| show::vserver(v, &now, whole, &settings.find(&v.name), &bound))
         }
         (View::Scenario, _) => show::list(&items::<ScenarioDto>(&json)?, whole, |s| show::scenario(s, &now, whole)),
-        (View::Monitor, _) => show::list(&items::<LbMonitorDto>(&json)?, whole, |m| show::lb_monitor(m, whole)),
+        (View::Monitor, _) => {
+            let list = items::<LbMonitorDto>(&json)?;
+            show::list(&list, whole, |m| show::lb_monitor(m, whole, &settings.find(&m.name)))
+        }
         (View::Check, true) => show::check_statistics(&items(&json)?),
         (View::Check, false) => show::list(&items::<CheckDto>(&json)?, whole, |c| show::check(c, &now)),
         (View::Switch, _) => show::list(&items::<SwitchDto>(&json)?, whole, show::switch),
@@ -246,14 +228,14 @@ fn vservers(view: View, json: &Value) -> Result<Vec<VserverDto>, Refused> {
     if json.get("items").is_none()
         && let Some(other) = all.iter().find(|vserver| vserver.role != role)
     {
-        return Err(Refused::Ours(format!("`{}` is a {} vserver", other.name, other.role)));
+        return Err(Refused::of_another_role(&other.name, &other.role));
     }
     all.retain(|vserver| vserver.role == role);
     Ok(all)
 }
 
 /// The items of a collection, or the one object as a list.
-fn items<T: DeserializeOwned>(json: &Value) -> Result<Vec<T>, Refused> {
+pub(super) fn items<T: DeserializeOwned>(json: &Value) -> Result<Vec<T>, Refused> {
     let parsed = match json.get("items") {
         Some(_) => serde_json::from_value::<Items<T>>(json.clone()).map(|list| list.items),
         None => serde_json::from_value::<T>(json.clone()).map(|one| vec![one]),
@@ -283,7 +265,10 @@ async fn member(client: &Client, group: &str, server: &str, port: &str) -> Resul
     });
     match found {
         Some(member) => Ok(member.name.clone()),
-        None => Err(Refused::Ours(format!("No such member: {} has none on {server} port {port}", group.name))),
+        None => {
+            let what = format!("No such resource [serverName, {server}, port, {port}]: no member of {}", group.name);
+            Err(Refused::Ours(what))
+        }
     }
 }
 
@@ -308,8 +293,10 @@ async fn checks_of(client: &Client, owner: &str, monitor: Option<&str>) -> Resul
         bound.filter(|one| monitor.is_none_or(|name| one.name == name)).map(|one| one.check).collect();
     match (checks.is_empty(), monitor) {
         (false, _) => Ok(checks),
-        (true, Some(name)) => Err(Refused::Ours(format!("No such monitor: {name} is not bound to {owner}"))),
-        (true, None) => Err(Refused::Ours(format!("No such monitor: {owner} has none"))),
+        (true, Some(name)) => {
+            Err(Refused::Ours(format!("No such resource [monitorName, {name}]: it is not bound to {owner}")))
+        }
+        (true, None) => Err(Refused::Ours(format!("No such resource [monitorName]: {owner} has none"))),
     }
 }
 
@@ -325,32 +312,4 @@ fn help(words: &[String]) -> Result<Answer, Refused> {
     }
     let text = usages.iter().map(|usage| format!("\t{usage}\n")).collect();
     Ok(Answer { text, json: json!({ "commands": usages }), warnings: Vec::new() })
-}
-
-// === impl Refused ===
-
-impl Refused {
-    /// What `--json` prints: the appliance's problem document, or one of our own.
-    pub fn document(&self) -> Value {
-        match self {
-            Refused::Theirs(Failure::Declined { document, .. }) if document.is_object() => document.clone(),
-            Refused::NetScaler { code, message } => json!({ "code": "netscaler", "number": code, "detail": message }),
-            other => json!({ "code": "shell", "detail": other.to_string() }),
-        }
-    }
-}
-
-impl From<Failure> for Refused {
-    fn from(failure: Failure) -> Refused {
-        Refused::Theirs(failure)
-    }
-}
-
-impl fmt::Display for Refused {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Refused::Ours(error) | Refused::NetScaler { message: error, .. } => f.write_str(error),
-            Refused::Theirs(failure) => failure.fmt(f),
-        }
-    }
 }

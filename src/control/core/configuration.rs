@@ -222,7 +222,7 @@ impl Core {
         // What was due under the former model stands before the new one in the journal.
         self.step(now, super::Step::Wake);
         self.door = Name::clone(&change.door);
-        self.journal_config(now, &change.actor, origin, &loaded.hash);
+        self.journal_config(now, &change.actor, origin, &loaded.hash, &done.changes);
         self.door = "".into();
         // An equal model keeps its ids and everything that hangs on them.
         if *loaded.model != *self.intended {

@@ -14,6 +14,14 @@ use crate::model::event::Record;
 use crate::model::id::Name;
 use crate::model::time::Now;
 
+/// Differences that an entry of a configuration tells, and the characters of each.
+const CHANGES_MOST: usize = 50;
+const CHANGE_CHARS: usize = 240;
+
+/// Values beside these words stay out of the entry: addresses with users and queries, what is sent, what is kept.
+const MAY_HOLD_SECRETS: [&str; 12] =
+    ["://", "dsn", "password", "secret", "token", "header", "cookie", "body", "value =", "args", "environment", "key"];
+
 /// Orders that may wait for a disk that does not answer.
 pub(super) const ORDERS_MOST: u64 = 4_096;
 
@@ -57,8 +65,8 @@ impl Core {
         self.draft(now, "start", "".into(), "system".into(), body);
     }
 
-    /// `origin`: `start`, `apply`, `reload`.
-    pub(super) fn journal_config(&mut self, now: Now, actor: &Name, origin: &str, hash: &str) {
+    /// `origin`: `start`, `apply`, `reload`; `changes`: a line for each difference, without secrets.
+    pub(super) fn journal_config(&mut self, now: Now, actor: &Name, origin: &str, hash: &str, changes: &[String]) {
         let sources: Vec<_> = self
             .sources
             .iter()
@@ -66,8 +74,10 @@ impl Core {
             .collect();
         let set: Vec<_> =
             self.overrides.iter().map(|(path, value)| (path, edit::value_for_journal(path, value))).collect();
+        let told: Vec<String> = changes.iter().take(CHANGES_MOST).map(|line| in_short(line)).collect();
         let body = serde_json::json!({
-            "origin": origin, "hash": hash, "set": set, "sources": sources,
+            "origin": origin, "hash": hash, "changes": told, "changes_left_out": changes.len() - told.len(), "set": set,
+            "sources": sources,
         });
         self.draft(now, "config", "".into(), Name::clone(actor), body);
     }
@@ -158,5 +168,35 @@ impl Core {
             let limits = self.engine.model().journal;
             self.outputs.push(Output::Disk(ToDisk::Cut { now: now.wall, limits }));
         }
+    }
+}
+
+/// A difference as an entry tells it: not too long, and without values where one of them could hold a secret.
+fn in_short(line: &str) -> String {
+    let lower = line.to_lowercase();
+    if let (true, Some((object, _))) = (MAY_HOLD_SECRETS.iter().any(|word| lower.contains(word)), line.split_once(": "))
+    {
+        return format!("{object}: changed");
+    }
+    match line.char_indices().nth(CHANGE_CHARS) {
+        Some((at, _)) => format!("{}…", &line[..at]),
+        None => line.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_difference_is_told_in_short() {
+        assert_eq!(in_short("service a: added"), "service a: added");
+        let changed = "~ vserver web: backup: none → spare";
+        assert_eq!(in_short(changed), changed);
+        let url = "~ trigger page: url: http://a/?key=1 → http://u:p@a/";
+        assert_eq!(in_short(url), "~ trigger page: changed");
+        let edit = "~ rule r: action.edit: [] → [{ set = X-Auth, value = 12 }]";
+        assert_eq!(in_short(edit), "~ rule r: changed");
+        assert_eq!(in_short(&"ä".repeat(300)).chars().count(), CHANGE_CHARS + 1);
     }
 }

@@ -38,7 +38,7 @@ fn what_is_added_line_by_line_serves_and_lasts_as_far_as_it_was_saved() {
     let (code, told) = shell(&box_, &["show service new", "show service old", "show lb vserver later"]);
     assert_eq!(code, 1, "{told}");
     assert!(told.contains("State: OUT OF SERVICE"), "what people did lasts without a save: {told}");
-    assert!(told.contains("ERROR: no vserver is named `later`"), "{told}");
+    assert!(told.contains("ERROR: No such resource [name, later]"), "{told}");
     let served = http(box_.vip("web"), "GET", "/", "", &[]).expect("an answer");
     assert!(served.body.contains("new"), "{}", served.body);
 }

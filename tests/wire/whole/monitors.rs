@@ -146,7 +146,7 @@ fn a_script_beside_the_configuration_decides_and_a_person_can_take_it_out_of_the
     appliance.expect_service("scripted", "DOWN", SECOND * 10);
     let (code, out) = shell(&appliance, "disable lb monitor scripted nobody");
     assert_eq!(code, 1, "{out}");
-    assert!(out.contains("nobody is not bound to scripted"), "{out}");
+    assert!(out.contains("[monitorName, nobody]: it is not bound to scripted"), "{out}");
     let (status, _) = appliance.send("POST", "/checks/scripted:script/disable", r#"{"reason": "again"}"#);
     assert_eq!(status, 200);
 }

@@ -1,5 +1,7 @@
 //! What a line asks for.
 
+use std::time::Duration;
+
 use serde_json::Value;
 
 /// What a line asks for.
@@ -84,12 +86,36 @@ pub(in crate::cli::shell) enum Request {
         nitro: &'static str,
         name: Option<String>,
     },
+    /// `enable` and `disable ns mode`
+    Modes {
+        enable: bool,
+        modes: Vec<String>,
+    },
+    /// `stat`; `detail`: each object as if it were asked for alone.
+    Stat {
+        view: View,
+        name: Option<String>,
+        detail: bool,
+    },
+    /// `stat … NAME -at WHEN`
+    Moment {
+        view: View,
+        name: String,
+        at: String,
+    },
+    /// Again and again: `times`, without end where it is 0.
+    Repeat {
+        request: Box<Request>,
+        times: u32,
+        every: Duration,
+    },
+    /// The appliance as NetScaler shows one.
+    Boxed(Boxed),
     /// Lines of a file, whose answers go to another where one is named.
     Batch {
         file: String,
         out: Option<String>,
     },
-    Version,
     Status,
     /// `stat ns`.
     Appliance,
@@ -98,6 +124,22 @@ pub(in crate::cli::shell) enum Request {
         words: Vec<String>,
     },
     Quit,
+}
+
+/// What `show ns …` shows of the appliance itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::cli::shell) enum Boxed {
+    Version,
+    Config,
+    Modes,
+    Ip,
+    HaNode,
+    HostName,
+    SavedConfig,
+    /// What is not saved.
+    Unsaved,
+    /// `stat ssl`
+    SslStatistics,
 }
 
 /// A kind of object.
@@ -147,8 +189,6 @@ pub(in crate::cli::shell) enum Explained {
     Journal { most: u32 },
     /// Where that is shipped to.
     Shipping,
-    /// What counters said at a moment.
-    Past,
 }
 
 // === impl View ===

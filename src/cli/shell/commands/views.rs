@@ -1,8 +1,9 @@
 //! `show` and `stat`: one view of each kind of object.
 
+use std::time::Duration;
+
 use super::build::shown;
-use super::{Arguments, Command, Explained, Request, View};
-use crate::cli::journal::with_query;
+use super::{Arguments, Boxed, Command, Request, View};
 
 pub(super) const fn show(words: &'static [&'static str], usage: &'static str, view: View) -> Command {
     let build: fn(&Arguments) -> Result<Request, String> = match view {
@@ -33,30 +34,93 @@ pub(super) const fn show(words: &'static [&'static str], usage: &'static str, vi
 
 pub(super) const fn stat(words: &'static [&'static str], usage: &'static str, view: View) -> Command {
     let build: fn(&Arguments) -> Result<Request, String> = match view {
-        View::Service => |a| past(View::Service, a),
-        View::Group => |a| Ok(shown(View::Group, a, true)),
-        View::Server => |a| Ok(shown(View::Server, a, true)),
-        View::LbVserver => |a| past(View::LbVserver, a),
-        View::CsVserver => |a| past(View::CsVserver, a),
-        View::Rule => |a| Ok(shown(View::Rule, a, true)),
-        View::Check => |a| Ok(shown(View::Check, a, true)),
-        _ => |a| past(View::Vserver, a),
+        View::Service => |a| counted(View::Service, a),
+        View::Group => |a| counted(View::Group, a),
+        View::Server => |a| counted(View::Server, a),
+        View::LbVserver => |a| counted(View::LbVserver, a),
+        View::CsVserver => |a| counted(View::CsVserver, a),
+        View::Monitor => |a| counted(View::Monitor, a),
+        View::Rule => |a| counted(View::Rule, a),
+        View::Check => |a| counted(View::Check, a),
+        _ => |a| counted(View::Vserver, a),
     };
-    let options: &[&str] = match view {
-        View::Service | View::LbVserver | View::CsVserver | View::Vserver => &["at"],
-        _ => &[],
-    };
-    Command { words, least: 0, most: 1, options, usage, names: Some(view), build }
+    Command { words, least: 0, most: 1, options: STAT, usage, names: Some(view), build }
 }
 
-/// What it was at a time of the last 48 hours, or what it is now.
-fn past(view: View, arguments: &Arguments) -> Result<Request, String> {
-    let Some(at) = arguments.value("at")? else { return Ok(shown(view, arguments, true)) };
-    let name = arguments.positional(0).ok_or("-at needs the name of one object")?;
-    let kind = if view == View::Service { "service" } else { "vserver" };
-    let query = [("object", Some(format!("{kind}:{name}"))), ("at", Some(at.to_owned()))];
-    Ok(Request::Explain { what: Explained::Past, path: with_query("/api/v1/history", &query), body: None })
+const STAT: &[&str] = &["at", "detail", "fullValues", "ntimes", "interval", "logFile", "clearstats"];
+
+/// Between two of `-ntimes`, as on a NetScaler.
+const EVERY: Duration = Duration::from_secs(7);
+
+/// What it was at a time of the last 48 hours, or what it is now, once or again and again.
+fn counted(view: View, arguments: &Arguments) -> Result<Request, String> {
+    let name = arguments.positional(0).map(str::to_owned);
+    if arguments.with_or_without_value("logFile").is_some() {
+        return Err("No such argument: -logFile; -at tells what was counted in the last 48 hours".into());
+    }
+    if arguments.with_or_without_value("clearstats").is_some() {
+        return Err("Operation not permitted: counters are not cleared, for others read them too; -at and the rates \
+                    tell what has been since"
+            .into());
+    }
+    if let Some(at) = arguments.value("at")? {
+        if !matches!(view, View::Service | View::LbVserver | View::CsVserver | View::Vserver) {
+            return Err("No such argument: -at; services and vservers have a past".into());
+        }
+        let name = name.ok_or("-at needs the name of one object")?;
+        return Ok(Request::Moment { view, name, at: at.to_owned() });
+    }
+    // Values are never shortened.
+    let _ = arguments.with_or_without_value("fullValues");
+    let detail = arguments.with_or_without_value("detail").is_some();
+    let request = Request::Stat { view, name, detail };
+    let every = match arguments.value("interval")? {
+        None => EVERY,
+        Some(text) => match crate::config::units::parse_duration(text) {
+            Ok(every) if every >= Duration::from_secs(1) => every,
+            _ => return Err(format!("Invalid value: -interval is a number of seconds, not {text}")),
+        },
+    };
+    match arguments.value("ntimes")? {
+        None | Some("1") => Ok(request),
+        Some(text) => match text.parse() {
+            Ok(times) => Ok(Request::Repeat { request: Box::new(request), times, every }),
+            Err(_) => Err(format!("Invalid value: -ntimes is a number, 0 for ever, not {text}")),
+        },
+    }
 }
+
+pub(super) const fn boxed(words: &'static [&'static str], usage: &'static str, what: Boxed) -> Command {
+    let build: fn(&Arguments) -> Result<Request, String> = match what {
+        Boxed::Version => |_| Ok(Request::Boxed(Boxed::Version)),
+        Boxed::Config => |_| Ok(Request::Boxed(Boxed::Config)),
+        Boxed::Modes => |_| Ok(Request::Boxed(Boxed::Modes)),
+        Boxed::Ip => |_| Ok(Request::Boxed(Boxed::Ip)),
+        Boxed::HaNode => |_| Ok(Request::Boxed(Boxed::HaNode)),
+        Boxed::HostName => |_| Ok(Request::Boxed(Boxed::HostName)),
+        Boxed::SavedConfig => |_| Ok(Request::Boxed(Boxed::SavedConfig)),
+        Boxed::Unsaved => |_| Ok(Request::Boxed(Boxed::Unsaved)),
+        Boxed::SslStatistics => |_| Ok(Request::Boxed(Boxed::SslStatistics)),
+    };
+    Command { words, least: 0, most: 0, options: &[], usage, names: None, build }
+}
+
+pub(super) const MODE_ON: Command = Command {
+    words: &["enable", "ns", "mode"],
+    least: 1,
+    most: 32,
+    options: &[],
+    usage: "enable ns mode <mode>...",
+    names: None,
+    build: |arguments| Ok(Request::Modes { enable: true, modes: arguments.positional.clone() }),
+};
+
+pub(super) const MODE_OFF: Command = Command {
+    words: &["disable", "ns", "mode"],
+    usage: "disable ns mode <mode>...",
+    build: |arguments| Ok(Request::Modes { enable: false, modes: arguments.positional.clone() }),
+    ..MODE_ON
+};
 
 #[cfg(test)]
 mod tests {
@@ -65,10 +129,26 @@ mod tests {
 
     #[test]
     fn statistics_of_a_moment_are_asked_of_one_object() {
-        let asked = |path: &str| Ok(Some(Request::Explain { what: Explained::Past, path: path.into(), body: None }));
-        assert_eq!(parse("stat lb vserver web -at 2h"), asked("/api/v1/history?object=vserver%3Aweb&at=2h"));
-        assert_eq!(parse("stat service web1 -at 2h"), asked("/api/v1/history?object=service%3Aweb1&at=2h"));
+        let asked = |view, name: &str| Ok(Some(Request::Moment { view, name: name.into(), at: "2h".into() }));
+        assert_eq!(parse("stat lb vserver web -at 2h"), asked(View::LbVserver, "web"));
+        assert_eq!(parse("stat service web1 -at 2h"), asked(View::Service, "web1"));
         assert!(parse("stat service -at 2h").unwrap_err().contains("needs the name"));
         assert!(parse("stat server app1 -at 2h").is_err());
+    }
+
+    #[test]
+    fn statistics_take_netscalers_options_or_say_why_not() {
+        let stat =
+            |name: Option<&str>, detail| Request::Stat { view: View::LbVserver, name: name.map(Into::into), detail };
+        assert_eq!(parse("stat lb vserver -fullValues"), Ok(Some(stat(None, false))));
+        assert_eq!(parse("stat lb vs web -detail"), Ok(Some(stat(Some("web"), true))));
+        let request = Box::new(stat(Some("web"), false));
+        let again = Request::Repeat { request, times: 3, every: EVERY };
+        assert_eq!(parse("stat lb vserver web -ntimes 3"), Ok(Some(again)));
+        assert!(parse("stat lb vserver -ntimes few").is_err());
+        assert!(parse("stat lb vserver -clearstats full").unwrap_err().starts_with("Operation not permitted"));
+        assert!(parse("stat lb vserver -logFile f").unwrap_err().contains("-at tells"));
+        let modes = Request::Modes { enable: true, modes: vec!["FR".into(), "USNIP".into()] };
+        assert_eq!(parse("enable ns mode FR USNIP"), Ok(Some(modes)));
     }
 }

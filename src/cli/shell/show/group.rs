@@ -1,42 +1,78 @@
 //! Service groups.
 
-use super::monitor::monitor_lines;
-use super::{long_word, note_line, since_lines, state_line};
-use crate::admin::dto::{MemberDto, ServiceGroupDto};
+use super::facts::Facts;
+use super::monitor::{millisec, response, state_of};
+use super::service::settings;
+use super::{long_word, note_line, persistent_lines, since_lines, state_line};
+use crate::admin::dto::{MemberDto, MonitorDto, ServiceGroupDto};
 
-pub(in super::super) fn group(group: &ServiceGroupDto, now: &str, whole: bool) -> String {
+/// `facts`: its settings as NITRO says.
+pub(in super::super) fn group(group: &ServiceGroupDto, now: &str, whole: bool, facts: &Facts) -> String {
     let mut out = format!("{} - {}\n", group.name, group.r#type);
+    let effective = facts.said("servicegroupeffectivestate", long_word(&group.state));
     out += &format!(
-        "\tState: {}\tEffective State: {}\tMembers: {}\n",
+        "\tState: {}\tEffective State: {effective}\tMonitor Threshold : {}\n",
         group.admin,
-        long_word(&group.state),
-        counts(group)
+        facts.count("monthreshold")
     );
+    let most = facts.count("maxclient").parse().unwrap_or(0);
+    out += &settings(&without_server(facts), most);
+    out += &format!("\tMembers: {} (Total) {} (Up)\n", group.members.len(), group.up);
     if let Some(note) = &group.disabled_by {
         out += &note_line("Disabled", &note.actor, &note.since, note.reason.as_deref(), note.expires.as_deref());
     }
+    if let Some(auto) = &group.auto_scale {
+        out += &super::names::auto_scale(auto);
+    }
     if whole {
-        if let Some(auto) = &group.auto_scale {
-            out += &super::names::auto_scale(auto);
-        }
         for (at, member) in group.members.iter().enumerate() {
             out += &format!("\n{})\t{}", at + 1, member_lines(member, now));
             for monitor in &member.monitors {
-                out += &format!("\n\t\t{}", monitor_lines(monitor));
+                out += &format!("\n\t\t{}", bound(monitor));
             }
         }
     }
     out
 }
 
-fn counts(group: &ServiceGroupDto) -> String {
-    format!("{} (Total) {} (Up)", group.members.len(), group.up)
+/// A group's line of the state has the threshold already, and its members have their servers.
+fn without_server(facts: &Facts) -> Facts {
+    let mut facts = facts.clone();
+    facts.0.shift_remove("name");
+    facts
 }
 
+/// `192.0.2.1:80	State: UP	Server Name: app1	Server ID: None	Weight: 1`
 fn member_lines(member: &MemberDto, now: &str) -> String {
-    let server = member.server.as_deref().map_or_else(String::new, |s| format!("\tServer Name: {s}"));
+    let server = member.server.as_deref().unwrap_or(&member.name);
     let state = state_line(&member.state, member.drain.as_ref(), member.active);
-    let since = since_lines(&member.since, now).replace('\t', "\t\t");
-    let leaving = member.leaving_since.as_ref().map_or_else(String::new, |at| format!("\t\tNot in DNS since {at}\n"));
-    format!("{} ({})\tState: {state}{server}\tWeight: {}\n{since}{leaving}", member.name, member.address, member.weight)
+    let mut out = format!(
+        "{}\tState: {state}\tServer Name: {server}\tServer ID: None\tWeight: {}\n",
+        member.address, member.weight
+    );
+    if member.server.is_some() && member.name != *server {
+        out += &format!("\tMember: {}\n", member.name);
+    }
+    out += &persistent_lines(member.drain.as_ref());
+    out += &since_lines(&member.since, now);
+    if let Some(at) = &member.leaving_since {
+        out += &format!("\tNot in DNS since {at}\n");
+    }
+    out
+}
+
+/// A monitor of a member: name and state in one line.
+fn bound(monitor: &MonitorDto) -> String {
+    format!(
+        "Monitor Name: {}\tState: {}\tPassive: {}\n\t\tProbes: {}\tFailed [Total: {} Current: {}]\n\
+         \t\tLast response: {}\n\t\tResponse Time: {}\n",
+        monitor.name,
+        state_of(monitor),
+        u8::from(monitor.passive),
+        monitor.samples_total,
+        monitor.failed_total,
+        monitor.failed_in_row,
+        response(monitor),
+        millisec(monitor.latency.as_deref()),
+    )
 }

@@ -1,26 +1,7 @@
 //! What `stat` prints: counters as a table, one object a line.
 
 use super::long_word;
-use crate::admin::dto::{
-    CheckDto, ConnectionDto, FlowDto, ServerDto, ServiceDto, ServiceGroupDto, StatsDto, VserverDto,
-};
-
-pub(in super::super) fn service_statistics(services: &[ServiceDto]) -> String {
-    let rows = services.iter().map(|s| {
-        vec![
-            s.name.clone(),
-            s.address.clone(),
-            s.r#type.clone(),
-            long_word(&s.state).to_owned(),
-            s.active.to_string(),
-            s.requests_total.to_string(),
-            s.connect_failures_total.to_string(),
-            s.bytes_in_total.to_string(),
-            s.bytes_out_total.to_string(),
-        ]
-    });
-    table(&["Service", "Address", "Type", "State", "Active", "Requests", "Failed", "BytesIn", "BytesOut"], rows)
-}
+use crate::admin::dto::{CheckDto, ConnectionDto, FlowDto, ServerDto, StatsDto, VserverDto};
 
 pub(in super::super) fn check_statistics(checks: &[CheckDto]) -> String {
     let rows = checks.iter().map(|check| {
@@ -38,22 +19,6 @@ pub(in super::super) fn check_statistics(checks: &[CheckDto]) -> String {
         ]
     });
     table(&["Check", "Type", "State", "Probes", "Failed", "p50", "p95", "p99"], rows)
-}
-
-pub(in super::super) fn group_statistics(groups: &[ServiceGroupDto]) -> String {
-    let rows = groups.iter().flat_map(|group| {
-        group.members.iter().map(|member| {
-            vec![
-                group.name.clone(),
-                member.name.clone(),
-                member.address.clone(),
-                long_word(&member.state).to_owned(),
-                member.active.to_string(),
-                member.weight.to_string(),
-            ]
-        })
-    });
-    table(&["Group", "Member", "Address", "State", "Active", "Weight"], rows)
 }
 
 pub(in super::super) fn server_statistics(servers: &[ServerDto]) -> String {
@@ -138,7 +103,12 @@ pub(in super::super) fn statistics_of_one(stats: &StatsDto) -> String {
         count("Failed connects", stats.connect_failures_total),
         count("Persistence sessions", stats.persistence_sessions),
     ];
-    let mut out = table(&[&stats.name[..], "Rate (/s)", "Total"], counters.into_iter());
+    table(&[&stats.name[..], "Rate (/s)", "Total"], counters.into_iter()) + &beside_statistics(stats)
+}
+
+/// What NetScaler does not count: how content clients can be, times by part, endings.
+pub(in super::super) fn beside_statistics(stats: &StatsDto) -> String {
+    let mut out = String::new();
     if let Some(apdex) = &stats.apdex {
         let (tolerating, frustrated) = (apdex.tolerating_total, apdex.frustrated_total);
         out += &format!("Apdex: {:.3}\tTolerating: {tolerating}\tFrustrated: {frustrated}\n", apdex.score);
