@@ -125,8 +125,7 @@ fn value_of_configuration(finished: &[String]) -> Option<Expected> {
     }
     let mut found = parts.iter().filter_map(|part| {
         let names = part.positional.get(arguments.len())?.split('|');
-        let attribute = names.filter_map(|name| part.attribute(name)).find_map(|attribute| value(part, attribute));
-        attribute
+        names.filter_map(|name| part.attribute(name)).find_map(|attribute| value(part, attribute))
     });
     let first = found.next()?;
     Some(found.fold(first, together))

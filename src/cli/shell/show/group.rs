@@ -42,7 +42,7 @@ fn without_server(facts: &Facts) -> Facts {
     facts
 }
 
-/// `192.0.2.1:80	State: UP	Server Name: app1	Server ID: None	Weight: 1`
+/// `192.0.2.1:80    State: UP    Server Name: app1    Server ID: None    Weight: 1`
 fn member_lines(member: &MemberDto, now: &str) -> String {
     let server = member.server.as_deref().unwrap_or(&member.name);
     let state = state_line(&member.state, member.drain.as_ref(), member.active);

@@ -174,7 +174,7 @@ fn members(vserver: &VserverDto, bound: &Facts) -> String {
     out
 }
 
-/// `s1 (192.0.2.1: 80) - HTTP State: UP	Weight: 1`
+/// `s1 (192.0.2.1: 80) - HTTP State: UP    Weight: 1`
 fn member(bound: &Facts, name: &str) -> String {
     format!(
         "{} ({}: {}) - {} State: {}\tWeight: {}\n",
