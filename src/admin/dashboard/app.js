@@ -62,8 +62,7 @@ export function setParams(changes) {
   const params = { ...route.params, ...changes };
   history.replaceState(null, '', at(...[route.name, ...route.args].filter(Boolean)) + query(params));
   route = parse();
-  needs();
-  soon();
+  if (needs()) gather(); else soon();
 }
 
 /** Something leaves or is practised: what is still on it, and how long it takes, has no event. */
@@ -72,12 +71,13 @@ function waits() {
   return Boolean(status && (status.draining.length || status.drill));
 }
 
-/** What the page at hand shows is fetched; also called where what it shows says what else there is. */
+/** What the page at hand shows is fetched; also called where what it shows says what else there is. True: some has to come. */
 export function needs() {
   const page = route.page;
-  if (route.name === 'login' || !net.me) { want({}); return; }
-  want({ status: { path: '/status', refetch: MOVES, every: waits() ? 5 : 30, keep: true }, ...(page.needs ? page.needs(route.args, route.params) : {}) });
+  if (route.name === 'login' || !net.me) return want({});
+  const comes = want({ status: { path: '/status', refetch: MOVES, every: waits() ? 5 : 30, keep: true }, ...(page.needs ? page.needs(route.args, route.params) : {}) });
   rates(!net.noRates && page.rates ? page.rates(route.args, route.params) : null);
+  return comes;
 }
 
 function go() {
@@ -117,6 +117,10 @@ function soon() {
   // A hidden tab has no frames; it is painted when it is looked at.
   frame ??= requestAnimationFrame(() => { frame = null; paintNow(); });
 }
+/** With what else comes within a tenth of a second: painting what is old would only hold that up. */
+function gather() {
+  if (!due && !frame) due = setTimeout(soon, 100);
+}
 /** At once: what a person did. */
 export function repaint() { paintNow(); }
 
@@ -142,6 +146,7 @@ function paintNow() {
 
 net.paint = schedule;
 net.show = soon;
+net.gather = gather;
 setInterval(() => { if (!document.hidden) schedule(); }, 1000);
 document.addEventListener('visibilitychange', () => { if (!document.hidden) paintNow(); });
 

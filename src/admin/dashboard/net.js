@@ -12,7 +12,8 @@ export const net = {
   me: null,                 // who calls
   csrf: null,               // what acts of a session carry
   paint: () => {},          // set by the page: something changed
-  show: () => {},           // set by the page: what was waited for is there
+  show: () => {},           // set by the page: all that was waited for is there
+  gather: () => {},         // set by the page: some of it is
   event: () => {},          // set by the page: an event came
   login: () => {},          // set by the page: credentials are needed
   topics: null,
@@ -107,7 +108,9 @@ export class Need {
       if (path === this.path) { this.error = error; this.loaded = true; if (!this.keep) this.data = null; }
     }
     this.busy = false;
-    if (waited) net.show(); else net.paint();
+    if (!waited) net.paint();
+    else if ([...needs.values()].some(n => n.busy && !n.loaded)) net.gather();
+    else net.show();
     if (this.again || path !== this.path) { this.again = false; this.soon(); }
   }
 
@@ -125,7 +128,7 @@ export class Need {
   }
 }
 
-/** Takes these needs instead of the ones so far; what stays the same keeps its data. */
+/** Takes these needs instead of the ones so far; what stays the same keeps its data. True where something is waited for. */
 export function want(specs) {
   const next = new Map();
   for (const [key, spec] of Object.entries(specs)) {
@@ -138,6 +141,7 @@ export function want(specs) {
   for (const [key, need] of needs) if (next.get(key) !== need) clearTimeout(need.timer);
   needs = next;
   for (const need of next.values()) if (!need.loaded && !need.busy) need.fetch();
+  return [...next.values()].some(need => need.busy && !need.loaded);
 }
 
 export const need = key => needs.get(key) || new Need({ key, path: '' });
