@@ -35,6 +35,7 @@ pub(crate) use credentials::{session_cookie, set_cookie, shown_name};
 pub(crate) use keeper::Keeper;
 pub(crate) use local::refuse_cross_site;
 pub(crate) use sessions::{Hash, Opened};
+pub(crate) use verifier::hash_password;
 
 /// The other end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

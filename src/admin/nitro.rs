@@ -7,6 +7,7 @@
 
 mod act;
 mod answer;
+mod args;
 mod bindings;
 mod change;
 mod clear;
@@ -18,12 +19,14 @@ mod live;
 mod machine;
 mod missing;
 mod payload;
+mod people;
 mod session;
 mod shape;
 mod special;
 mod stat;
 mod system;
 mod target;
+mod unbound;
 
 use std::sync::Arc;
 

@@ -40,6 +40,7 @@
 //! | sslCertKey bindings | supported | `certificates` | and `tls` for versions and client certificates |
 //! | bind lb vserver, policyName | supported | `responder_policies`, `rewrite_policies` | and `cs_policies` of content switching, see [`policies`](super::policies) |
 //! | comment | stored | `comment` | |
+//! | appflowLog | stored | `app_flow_log` | there is no AppFlow; the access log tells the same |
 //! | state | refused | `state` | whether a vserver is disabled is state: `disable lb vserver` |
 //! | newServiceRequest, newServiceRequestIncrementInterval | refused | `new_service_request` | `slow_start` gives a member its share over a time |
 //! | resRule | refused | `res_rule` | stands in `persistence.response` |
@@ -87,7 +88,7 @@
 //! | serverAuth, commonName | supported | `tls` | `tls.verify`, `tls.server_name` |
 //! | delay, graceFul | supported | `disable service` | acts on the running appliance, not configuration: they outlive a restart |
 //! | state | refused | `state` | whether a service is disabled is state: `disable service` |
-//! | comment | refused | `comment` | a comment stands behind `#`; saving keeps it |
+//! | comment | stored | `comment` | |
 //! | sp | refused | `sp` | the surge queue belongs to the vserver: `surge` |
 //! | cltTimeout | refused | `clt_timeout` | of the vserver |
 //! | usip | refused | `usip` | servers see the appliance's address; `proxy_protocol`, `cip` and X-Forwarded-For tell the client's |
@@ -103,7 +104,7 @@
 //! | td | refused | `td` | no traffic domains |
 //! | GSLB | refused | `gslb` | records and scenarios do that |
 //! | netProfile | refused | `net_profile` | connections leave from the address that the routing table chooses |
-//! | appflowLog | refused | `app_flow_log` | the access log tells the same |
+//! | appflowLog | stored | `app_flow_log` | there is no AppFlow; the access log tells the same |
 //! | pathMonitor | refused | `pathmonitor` | bind a monitor |
 //! | monConnectionClose | refused | `monconnectionclose` | a probe closes its connection |
 //! | autoScale | refused | `auto_scale` | of groups: `[service_group.NAME]` |
@@ -135,7 +136,7 @@
 //! | autoDisablegraceful | supported | `auto_disable_graceful` | |
 //! | autoDelayedTrofs | supported | `auto_delayed_trofs` | waits for the longest response time-out of the group's monitors |
 //! | memberPort | refused | `member_port` | `port` of the member, or the SRV record |
-//! | comment | refused | `comment` | a comment stands behind `#`; saving keeps it |
+//! | comment | stored | `comment` | |
 //! | sp | refused | `sp` | as of a service |
 //! | cltTimeout | refused | `clt_timeout` | of the vserver |
 //! | usip, useproxyport | refused | `usip`, `use_proxy_port` | as of a service |
@@ -147,7 +148,7 @@
 //! | td | refused | `td` | no traffic domains |
 //! | GSLB | refused | `gslb` | as of a service |
 //! | netProfile | refused | `net_profile` | as of a service |
-//! | appflowLog | refused | `app_flow_log` | as of a service |
+//! | appflowLog | stored | `app_flow_log` | there is no AppFlow; the access log tells the same |
 //! | pathMonitor | refused | `pathmonitor` | as of a service |
 //! | monConnectionClose | refused | `monconnectionclose` | as of a service |
 //!
@@ -273,7 +274,7 @@
 //! | domain | supported | `address` | a host name; looked up beside traffic at its TTL, and followed when it moves, see [`members`](super::members) |
 //! | delay, graceFul | supported | `disable server` | acts on the running appliance, not configuration: they outlive a restart |
 //! | state | refused | `state` | whether a server is disabled is state: `disable server` |
-//! | comment | refused | `comment` | a comment stands behind `#`; saving keeps it |
+//! | comment | stored | `comment` | |
 //! | ipv6Address | refused | `ipv6_address` | `query_type = "AAAA"` |
 //! | queryType | supported | `query_type` | A, AAAA or SRV (in groups with `auto_scale`); without it A, and AAAA where there is no A |
 //! | domainResolveRetry | supported | `domain_resolve_retry` | after a failure; otherwise the TTL counts |

@@ -17,7 +17,8 @@
 //! nothing to compare them with. A login then answers with a session all the same, because clients want one. With
 //! users, every request needs one of these, and what is sent must be right:
 //!
-//! - the headers `X-NITRO-USER` and `X-NITRO-PASS`, per call;
+//! - the headers `X-NITRO-USER` and `X-NITRO-PASS`, per call. An API token stands in place of a password, under the
+//!   token's own name; a login takes it too, since many clients have no other place for it;
 //! - a session: `POST config/login` answers 201 with `sessionid` and the cookie `NITRO_AUTH_TOKEN`. The token is read
 //!   from the cookies `NITRO_AUTH_TOKEN` and `sessionid`, and from a request header named `Set-Cookie`, as some SDKs send
 //!   it. Over TLS the cookie is `Secure`; the token is NITRO's alone, and no session of REST;
@@ -40,18 +41,25 @@
 //! | `POST config/R?action=unset`, `rename` | back to the default, a new name |
 //! | `POST config/R?action=enable`, `disable` | the act; `delay` and `graceful` for services, groups, members and servers |
 //! | `POST config/nsconfig?action=save`, `clear` | writes FILE; clears what runs |
-//! | `GET stat/R[/name]` | statistics; `statbindings=yes` nests the members of a group |
+//! | `GET stat/R[/name]` | statistics; `statbindings=yes` nests the members of a group, and what is bound to an lbvserver |
 //!
 //! A GET takes `args`, `attrs`, `filter` (`/…/` is a pattern), `count=yes`, `pagesize`, `pageno` and `view=summary`.
+//! `args` are `type` of monitors, `all` and `internal` of services, `internal`, `ipaddress` and `domain` of servers,
+//! `includemembers` of service groups, whatever names an object, and the attributes of bindings; under `stat` `detail`
+//! and `fullvalues`, which change nothing because everything is shown. Any other is 1090.
+//!
+//! A list without entries is not there; of an object that is there this holds for every binding that NetScaler knows,
+//! also for those that there can be none of here. Of an object that is not there it is 258.
 //!
 //! Several objects in an array are one edit: `X-NITRO-ONERROR` says `exit` (the default: what came before the failing
-//! one stays), `continue`, or `rollback`. A failure answers `207 Multi Status` with 1243 and an entry for each. With
-//! `?warning=yes` a warning answers `209 X-NITRO-WARNING`.
+//! one stays), `continue`, or `rollback`. A failure answers `207 Multi Status` with 1243 and an entry for each; what was
+//! taken back says 1243 as well. Acts are not taken back: with `rollback` all names are looked at first, and nothing is
+//! done where one is missing. With `?warning=yes` a warning answers `209 X-NITRO-WARNING`.
 //!
-//! A change is in the running configuration at once; `nsconfig.configchanged` is true until it is saved. `clear` at the
-//! levels `basic` and `extended` removes everything but the appliance itself: the address of the management, users,
-//! peers, the journal's settings and `[dns]`; `basic` keeps features, log, resolver and defaults too. `full` is
-//! refused.
+//! A change is in the running configuration at once; `nsconfig.configchanged` is true until it is saved. `clear` needs
+//! `force`, and at the levels `basic` and `extended` removes everything but the appliance itself: the address of the
+//! management, users, peers, the journal's settings and `[dns]`; `basic` keeps features, log, resolver and defaults
+//! too. `full` is refused.
 //!
 //! ## What is there
 //!
@@ -59,9 +67,11 @@
 //! `sslvserver`, their bindings and the collections `<x>_binding`, `svcbindings`, `servicegroupbindings`,
 //! `lbparameter`, `nsfeature`, `nsmode`, `nsversion`, `nslicense` (there are no licences: everything is on, and never
 //! expires in the lifetime of a check), `nshardware`, `nsconfig`, `hanode` (a box on its own), `interface`, `ntpsync`,
-//! `systemfile`, `nshostname`; policies of content switching, the responder and rewriting with their actions, pattern sets and
-//! bindings ([`policies`](super::policies)). `bascule manual netscaler` has each parameter. Resources of GSLB and policies of
-//! other features list as empty, so that clients that look at them go on.
+//! `systemfile`, `nsip` (the addresses that are listened on; they are the machine's, and not added here), `nshostname`,
+//! `systemuser` and `systemuser_systemcmdpolicy_binding`: the policies `read-only`, `operator` and `superuser` are the
+//! roles, a new user may look, and a password is kept as its hash alone; policies of content switching, the responder and
+//! rewriting with their actions, pattern sets and bindings ([`policies`](super::policies)). `bascule manual netscaler` has
+//! each parameter. What else NetScaler has and clients look at lists as empty, so that they go on.
 //!
 //! What is not there answers 1088 (a resource), 1090 (an attribute) or 1097 with the reason (a value): nothing is taken
 //! and ignored. `GET /api/v1/nitro/missing` and the dashboard's page *Asked in vain* list what clients asked for in vain

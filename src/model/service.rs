@@ -16,6 +16,8 @@ pub struct Server {
     pub address: Host,
     /// How a name is looked up; of no meaning for an address.
     pub lookup: Lookup,
+    /// NetScaler's comment: shown, without effect.
+    pub comment: Option<Name>,
 }
 
 /// What a service or vserver speaks: NetScaler's service types.
@@ -97,6 +99,10 @@ pub struct ServiceSettings {
     pub server_timeout: Duration,
     /// Time to open a connection to the server. Default 3 s.
     pub connect_timeout: Duration,
+    /// NetScaler's comment: shown, without effect.
+    pub comment: Option<Name>,
+    /// NetScaler's `appflowLog`: kept and shown; as there, nothing follows from it without AppFlow. Default on.
+    pub app_flow_log: bool,
 }
 
 /// A monitor as a service or group is told to use it.
@@ -243,6 +249,8 @@ impl ServiceSettings {
             client_ip_header: None,
             server_timeout: Duration::from_secs(360),
             connect_timeout: Duration::from_secs(3),
+            comment: None,
+            app_flow_log: true,
         }
     }
 

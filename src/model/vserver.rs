@@ -71,6 +71,8 @@ pub struct Vserver {
     pub comment: Option<Name>,
     /// Policies bound, by bank and in the order of the configuration; the rules that follow are the model's.
     pub policies: Vec<BoundPolicy>,
+    /// NetScaler's `appflowLog`: kept and shown; as there, nothing follows from it without AppFlow. Default on.
+    pub app_flow_log: bool,
 }
 
 /// What a vserver does with what it accepts.
@@ -148,6 +150,7 @@ impl Vserver {
             diagnostics: Vec::new(),
             comment: None,
             policies: Vec::new(),
+            app_flow_log: true,
         }
     }
 

@@ -24,6 +24,9 @@ use super::value::{of_object, text_of};
 use crate::config::edit;
 pub(super) use policy::notes;
 
+/// Members of service groups, whose bindings can be set.
+const MEMBER: &str = "servicegroup_servicegroupmember_binding";
+
 /// A configuration, section by section.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Document {
@@ -95,6 +98,7 @@ impl Document {
         let resource = statement.resource;
         let arguments = normal(&statement.arguments);
         match (resource.shape, statement.verb) {
+            (Shape::Binding { .. }, Verb::Set) if resource.nitro == MEMBER => self.set_member(resource, &arguments)?,
             (Shape::Binding { .. }, Verb::Add | Verb::Set | Verb::Bind) => self.bind(resource, &arguments)?,
             (Shape::Binding { .. }, Verb::Remove | Verb::Unbind | Verb::Unset) => self.unbind(resource, &arguments)?,
             (Shape::Object { .. }, Verb::Add) => self.add(resource, &arguments)?,
@@ -115,7 +119,10 @@ impl Document {
 
     /// Whether an object of the resource has this name.
     pub fn has(&self, resource: &Resource, name: &str) -> bool {
-        self.table(resource.section(), name).is_some()
+        match resource.shape {
+            Shape::Part { .. } => self.part_section(resource, name).is_some(),
+            _ => self.table(resource.section(), name).is_some(),
+        }
     }
 
     /// Names of a resource's objects, in the order of the text.
@@ -154,7 +161,8 @@ impl Document {
     /// NetScaler warns where what is configured cannot run.
     fn warnings(&self, resource: &Resource, verb: Verb) -> Vec<Warning> {
         let is_off = self.root.get("features").and_then(|f| f.get("lb")) == Some(&Value::Bool(false));
-        if is_off && verb == Verb::Add && resource.section() == "vserver" {
+        let configures = matches!(verb, Verb::Add | Verb::Set | Verb::Bind);
+        if is_off && configures && resource.section() == "vserver" {
             let error = NsError::with(1067, &["LB"]);
             return vec![Warning { code: error.code, message: error.message }];
         }

@@ -119,6 +119,13 @@ fn resource(tokens: &[Token], verb: &str) -> Result<(&'static Resource, usize), 
 }
 
 fn statement(verb: Verb, resource: &'static Resource, tokens: &[Token]) -> Result<Statement, NsError> {
+    // `set serviceGroup g 192.0.2.1 80 -weight 3`
+    let names_member = tokens.get(1).is_some_and(|token| token.quoted || !token.text.starts_with('-'));
+    if verb == Verb::Set && resource.nitro == "servicegroup" && names_member {
+        let binding = Resource::find("servicegroup_servicegroupmember_binding");
+        let binding = binding.ok_or_else(|| NsError::no_such_command("set"))?;
+        return Ok(Statement { verb, resource: binding, arguments: arguments::of_binding(binding, tokens)? });
+    }
     if !matches!(verb, Verb::Bind | Verb::Unbind) {
         let arguments = arguments::of_object(verb, resource, tokens)?;
         return Ok(Statement { verb, resource, arguments });

@@ -54,6 +54,55 @@ const OFF: &[&str] = &["OFF"];
 const NO: &[&str] = &["NO"];
 const DISABLED: &[&str] = &["DISABLED"];
 const ZERO: &[&str] = &["0"];
+/// NetScaler's built-in profiles: what nobody has changed. Others are refused by name.
+const TCP_PROFILE: &[&str] = &["nstcp_default_profile"];
+const HTTP_PROFILE: &[&str] = &["nshttp_default_profile"];
+
+/// Why an attribute takes its default alone.
+const WHY: &[(&str, &str)] = &[
+    ("accessdown", "`healthMonitor NO` takes a service for UP"),
+    ("cka", "clients are kept alive always"),
+    ("cleartextport", "make a vserver of type HTTP"),
+    ("clttimeout", "how long clients may be idle is the vserver's: `set lb vserver NAME -cltTimeout`"),
+    ("cmp", "nothing is compressed"),
+    ("connfailover", "each box is on its own"),
+    ("gslb", "records and scenarios do that"),
+    ("hsts", "a rule sets the field Strict-Transport-Security"),
+    ("httponlycookieflag", "cookies are HttpOnly always"),
+    ("httpprofilename", "there are no profiles: its settings stand in the vserver or service"),
+    ("icmpvsrresponse", "the kernel answers pings of addresses that it has"),
+    ("ipv6address", "`queryType AAAA` asks for IPv6"),
+    ("l2conn", "connections are told apart by addresses and ports"),
+    ("listenpolicy", "a rule chooses by what a connection or request is"),
+    ("listenpriority", "one vserver listens on an address and port"),
+    ("m", "requests go to the server's address; there is no MAC, tunnel or TOS mode"),
+    ("maxage", "a rule sets the field Strict-Transport-Security"),
+    ("maxautoscalemembers", "nothing scales servers from here"),
+    ("minautoscalemembers", "nothing scales servers from here"),
+    ("monconnectionclose", "a probe closes its connection"),
+    ("newservicerequest", "`slow_start` in the TOML gives a member its share over a time"),
+    ("newservicerequestincrementinterval", "`slow_start` in the TOML gives a member its share over a time"),
+    ("pathmonitor", "bind a monitor"),
+    ("pathmonitorindv", "bind a monitor"),
+    ("push", "there is no server push"),
+    ("range", "one address each: add a vserver for each"),
+    ("rhistate", "no routing protocol is spoken"),
+    ("sp", "the surge queue belongs to the vserver: `surge` in the TOML"),
+    ("ssl3", "TLS 1.2 and 1.3 are spoken"),
+    ("tcpb", "buffering is the kernel's"),
+    ("tcpprofilename", "there are no profiles: the kernel's settings are used"),
+    ("td", "there are no traffic domains"),
+    ("tls1", "TLS 1.2 and 1.3 are spoken"),
+    ("tls11", "TLS 1.2 and 1.3 are spoken"),
+    ("transparent", "probes go to the service's address, or to `destIP`"),
+    ("useproxyport", "the client's port is not used towards servers"),
+    ("usip", "servers see the appliance's address; the PROXY protocol, `cip` and X-Forwarded-For tell the client's"),
+];
+
+/// Why `attribute` (NITRO's name) takes no other value; empty: it goes without saying.
+pub(super) fn why_only(attribute: &str) -> &'static str {
+    WHY.iter().find(|(name, _)| *name == attribute).map_or("", |(_, why)| why)
+}
 
 const fn row(nitro: &'static str, cli: &'static str, kind: Kind, place: Place, default: &'static str) -> Attribute {
     Attribute { nitro, cli, kind, place, default }

@@ -43,8 +43,12 @@ pub fn model() -> Model {
         service.settings.health_monitor = false;
         service
     };
-    model.servers =
-        vec![Server { name: "app1".into(), address: Host::Ip([127, 0, 0, 1].into()), lookup: Default::default() }];
+    model.servers = vec![Server {
+        name: "app1".into(),
+        address: Host::Ip([127, 0, 0, 1].into()),
+        lookup: Default::default(),
+        comment: None,
+    }];
     let mut member = up(Service::new("spare/spare1", Protocol::Http, at(8003)));
     member.group = Some(GroupId(0));
     member.server = Some(ServerId(0));

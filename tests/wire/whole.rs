@@ -26,6 +26,8 @@ mod ejection;
 mod failover;
 #[path = "whole/gslb.rs"]
 mod gslb;
+#[path = "whole/imported.rs"]
+mod imported;
 #[path = "whole/kills.rs"]
 mod kills;
 #[path = "whole/limits.rs"]

@@ -177,7 +177,7 @@ function one(v) {
     h('div.title', h('h1', nm(v.name)), stateBadges(v), h('span.ink2', v.effective_state !== v.state && `effective ${v.effective_state}, `, `health ${v.health}\u00a0% of weights, ${since(v.since)}`),
       h('div.btns', h('a.btn', { href: `${at('vservers', v.name)}?to=explain` }, 'Explain a request'), v.admin === 'DISABLED' ? act('Enable vserver…', o => ask(enable('vservers', v.name), o)) : act('Disable vserver…', o => ask(takeOut('vservers', v.name, 'vserver'), o)))),
     h('p.ink2', `${v.type} on `, h('code', nm(v.address || 'no address')), `, ${String(v.lb_method).toLowerCase()}, `, v.persistence && v.persistence !== 'NONE' ? `${v.persistence.toLowerCase()} persistence${v.persistence_timeout ? ` ${v.persistence_timeout}` : ''}. ` : 'no persistence. ',
-      { own: 'New clients are served by its own members.', backup: 'New clients go to the backup.', refused: 'New clients are refused.' }[v.new_clients]),
+      { own: 'New clients are served by its own members.', backup: 'New clients go to the backup.', refused: 'New clients are refused.' }[v.new_clients]), v.comment && h('p.ink2', h('bdi', v.comment)),
     notices(v, services), h('div.cols', card('chain', 'Where new clients go now', v.members.some(m => m.share != null) ? 'last 10 s' : 'measured by this page, last 10 s', chain(v, services))),
     h('div.cols.c3', {  },
       plot(series, /HTTP|SSL/.test(v.type) ? 'Requests' : 'New connections', 'per second', [num(series.last('requests')), ' ', h('small', '/s', errors != null && `, ${num(errors)} answered 5xx since the start`)], [series.line('requests', ['requests', 'rate', 'requests_rate'])], { note: series.since('requests') }),

@@ -34,6 +34,8 @@ dto! {
         /// Where probes go instead of to the service's own address and port.
         pub dest_ip: Option<String>,
         pub dest_port: Option<u16>,
+        /// What somebody wrote beside it in the configuration.
+        pub comment: Option<String>,
         /// Where it is at work.
         pub bindings: Vec<MonitorBindingDto>,
     }
@@ -75,6 +77,7 @@ impl LbMonitorDto {
             secure: monitor.tls.is_some(),
             dest_ip: monitor.dest_ip.map(|ip| ip.to_string()),
             dest_port: monitor.dest_port,
+            comment: monitor.comment.as_deref().map(text),
             bindings: bound.collect(),
         }
     }

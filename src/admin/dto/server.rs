@@ -25,6 +25,8 @@ dto! {
         pub services: Vec<String>,
         /// Who disabled it.
         pub disabled_by: Option<NoteDto>,
+        /// What somebody wrote beside it in the configuration.
+        pub comment: Option<String>,
     }
 }
 
@@ -65,6 +67,7 @@ impl ServerDto {
             admin: admin_word(disabled_by.is_none()),
             services,
             disabled_by,
+            comment: server.comment.as_deref().map(text),
         }
     }
 }

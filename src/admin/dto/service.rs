@@ -90,6 +90,8 @@ dto! {
         pub bytes_out_total: u64,
         /// Times of its requests (HTTP) or connections (L4), by part.
         pub times: Vec<TimesDto>,
+        /// What somebody wrote beside it, or beside its group, in the configuration.
+        pub comment: Option<String>,
     }
 
     /// A monitor bound to a service.
@@ -147,6 +149,8 @@ dto! {
         pub vservers: Vec<String>,
         /// Who disabled the group.
         pub disabled_by: Option<NoteDto>,
+        /// What somebody wrote beside it in the configuration.
+        pub comment: Option<String>,
     }
 
     /// A member of a service group.
@@ -258,6 +262,7 @@ impl ServiceDto {
             bytes_in_total: total(|l| l.bytes_in_total.load(Relaxed)),
             bytes_out_total: total(|l| l.bytes_out_total.load(Relaxed)),
             times,
+            comment: service.settings.comment.as_deref().map(text),
         }
     }
 }
@@ -307,6 +312,7 @@ impl ServiceGroupDto {
             auto_scale: AutoScaleDto::of(world, id),
             vservers: vservers_with(world, |v| v.groups.contains(&id)),
             disabled_by,
+            comment: group.settings.comment.as_deref().map(text),
         }
     }
 }

@@ -96,6 +96,8 @@ dto! {
         pub default: Option<String>,
         /// Who disabled it.
         pub disabled_by: Option<NoteDto>,
+        /// What somebody wrote beside it in the configuration.
+        pub comment: Option<String>,
         /// Open client connections.
         pub connections: u32,
         /// Requests (HTTP) or connections (L4) per second, over the last 14 s.
@@ -234,6 +236,7 @@ impl VserverDto {
             split_by: NoteDto::find(world, Kind::Vserver, &vserver.name, Slot::Split),
             members: VserverMemberDto::all(world, id),
             disabled_by,
+            comment: vserver.comment.as_deref().map(text),
             connections: live.map_or(0, |l| l.connections.load(Relaxed)),
             rate: live.map_or(0, |l| l.rates.requests_per_second(world.now.tick, l.requests_total.load(Relaxed))),
             latency: LatencyDto::of(&times),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use axum::response::{IntoResponse, Response};
 use serde_json::Value;
 
-use super::answer::{Answer, Fault, Object, Warning};
+use super::answer::{Answer, Fault, Object, Warning, bulk_failed, done, rolled_back};
 use super::{Call, entry, live, payload, target};
 use crate::admin::auth::Access;
 use crate::control::command::Note;
@@ -30,6 +30,13 @@ fn known(resource: &str) -> Option<&'static [&'static str]> {
     })
 }
 
+/// What an entry asks for.
+struct Meant {
+    objects: Vec<ObjectRef>,
+    delay: Option<Duration>,
+    graceful: bool,
+}
+
 /// Whether `resource` can be enabled and disabled.
 pub(super) fn is_switched(resource: &str) -> bool {
     known(resource).is_some()
@@ -44,11 +51,21 @@ impl Call<'_> {
         }
         let onerror = self.onerror()?;
         let (mut items, mut failed, mut warnings) = (Vec::new(), None, Vec::new());
+        // An act cannot be taken back without a trace: all names are looked at before the first is carried out.
+        if onerror == payload::OnError::Rollback && self.payload.is_bulk {
+            for object in &self.payload.objects {
+                match self.meant(resource, object).await {
+                    Ok(_) => items.push(done()),
+                    Err(fault) => return Ok(bulk_failed(rolled_back(items, &fault))),
+                }
+            }
+            items.clear();
+        }
         for object in &self.payload.objects {
             match self.switch_one(resource, enable, object).await {
                 Ok(more) => {
                     warnings.extend(more);
-                    items.push(serde_json::json!({ "errorcode": 0, "message": "Done", "severity": "NONE" }));
+                    items.push(done());
                 }
                 Err(fault) => {
                     items.push(fault.item());
@@ -60,24 +77,16 @@ impl Call<'_> {
             }
         }
         match failed {
-            Some(_) if self.payload.is_bulk => Ok(super::answer::bulk_failed(items)),
+            Some(_) if self.payload.is_bulk => Ok(bulk_failed(items)),
             Some(fault) => Err(fault),
             None => Ok(Answer::ok().warning(self.told(warnings)).into_response()),
         }
     }
 
     async fn switch_one(&self, resource: &str, enable: bool, object: &Object) -> Result<Vec<Warning>, Fault> {
-        let keys = known(resource).unwrap_or_default();
-        if let Some(unknown) = object.keys().find(|key| !keys.contains(&&key.to_ascii_lowercase()[..])) {
-            return Err(Fault::new(1090, target::printable(unknown)));
-        }
-        let object: Object = object.iter().map(|(key, value)| (key.to_ascii_lowercase(), value.clone())).collect();
-        let delay = seconds(object.get("delay"))?;
-        let graceful = flag("graceful", object.get("graceful"))?;
-        let of = resource.to_owned();
-        let meant = self.app.read(move |world| objects(world, &of, &object)).await.map_err(Fault::from)??;
+        let Meant { objects, delay, graceful } = self.meant(resource, object).await?;
         let mut warnings = Vec::new();
-        for object in meant {
+        for object in objects {
             let note = Note::default();
             let command = match enable {
                 true => Command::Enable { object, note },
@@ -87,6 +96,20 @@ impl Call<'_> {
             warnings.extend(done.warnings.into_iter().map(|text| Warning { code: 0, text }));
         }
         Ok(warnings)
+    }
+
+    /// What an entry of the payload means.
+    async fn meant(&self, resource: &str, object: &Object) -> Result<Meant, Fault> {
+        let keys = known(resource).unwrap_or_default();
+        if let Some(unknown) = object.keys().find(|key| !keys.contains(&&key.to_ascii_lowercase()[..])) {
+            return Err(Fault::new(1090, target::printable(unknown)));
+        }
+        let object: Object = object.iter().map(|(key, value)| (key.to_ascii_lowercase(), value.clone())).collect();
+        let delay = seconds(object.get("delay"))?;
+        let graceful = flag("graceful", object.get("graceful"))?;
+        let of = resource.to_owned();
+        let objects = self.app.read(move |world| objects(world, &of, &object)).await.map_err(Fault::from)??;
+        Ok(Meant { objects, delay, graceful })
     }
 
     /// An act that a statement asked for.

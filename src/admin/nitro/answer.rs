@@ -179,6 +179,17 @@ pub(super) fn bulk_failed(items: Vec<Value>) -> Response {
     respond(207, &body)
 }
 
+/// An entry of such an answer that was carried out.
+pub(super) fn done() -> Value {
+    json!({ "errorcode": 0, "message": "Done", "severity": "NONE" })
+}
+
+/// Entries of a bulk of which nothing stays: those before the one that failed say so.
+pub(super) fn rolled_back(before: Vec<Value>, fault: &Fault) -> Vec<Value> {
+    let taken_back = || Fault::new(1243, "rolled back").item();
+    before.iter().map(|_| taken_back()).chain([fault.item()]).collect()
+}
+
 /// The status that goes with a number; what is NetScaler's own business is 599.
 fn status_of(code: u32) -> u16 {
     match code {
@@ -229,6 +240,7 @@ fn base_text(code: u32) -> &'static str {
         1093 => "Argument pre-requisite missing",
         1095 => "Required argument missing",
         1097 => "Invalid argument value",
+        1243 => "Bulk operation failed",
         1108 => "Integer value exceeds maximum",
         1109 => "Integer value below minimum",
         2138 => "Not authorized to execute this command",

@@ -201,6 +201,15 @@ fn group_monitors(world: &World<'_>, id: GroupId) -> Vec<Object> {
     group.settings.monitors.iter().map(bound).collect()
 }
 
+/// The members of a group within the group, for who asks for both at once.
+pub(super) fn put_members(world: &World<'_>, id: GroupId, object: &mut Object) {
+    let members = group_members(world, id);
+    if !members.is_empty() {
+        let members = members.into_iter().map(Value::Object).collect();
+        object.insert("servicegroup_servicegroupmember_binding".into(), members);
+    }
+}
+
 fn group_members(world: &World<'_>, id: GroupId) -> Vec<Object> {
     let group = &world.model.groups[id.index()];
     let member = |member: &crate::model::service::GroupMember| {

@@ -1,9 +1,9 @@
 //! POST, PUT and DELETE: statements on the configuration, one or many at a time, all in one edit.
 
 use axum::response::{IntoResponse, Response};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-use super::answer::{Answer, Fault, Object, Warning, bulk_failed};
+use super::answer::{Answer, Fault, Object, Warning, bulk_failed, done, rolled_back};
 use super::files::Files;
 use super::payload::OnError;
 use super::target::{Named, printable};
@@ -12,7 +12,7 @@ use crate::admin::auth::Access;
 use crate::admin::edit::{Ask, Unedited};
 use crate::control::Refusal;
 use crate::netscaler::document::{Act, Document};
-use crate::netscaler::resource::Resource;
+use crate::netscaler::resource::{Kind, Resource};
 use crate::netscaler::statement::{Statement, Verb};
 
 /// A statement, and what is to be known only where the configuration is at hand.
@@ -115,11 +115,11 @@ impl Call<'_> {
             (objects, _) => objects,
         };
         let prepare = |object: &Object| {
-            let mut statement = Statement::new(verb, resource);
+            let mut statement = Statement::new(verb, meant(resource, verb, object));
             let from_query = self.target.asked.args.iter().map(|(key, value)| (key.clone(), Value::from(&value[..])));
             for (key, value) in from_query.chain(object.clone()) {
                 let key = key.to_ascii_lowercase();
-                check_value(&key, &value)?;
+                check_value(resource, &key, &value)?;
                 if verb == Verb::Unset && key != resource.key && is_no(&value) {
                     continue;
                 }
@@ -181,6 +181,15 @@ impl Call<'_> {
     }
 }
 
+/// `PUT servicegroup` that names a server means the member there.
+fn meant(resource: &'static Resource, verb: Verb, object: &Object) -> &'static Resource {
+    let names_member = object.keys().any(|key| ["servername", "ip"].iter().any(|one| key.eq_ignore_ascii_case(one)));
+    if resource.nitro == "servicegroup" && verb == Verb::Set && names_member {
+        return Resource::find("servicegroup_servicegroupmember_binding").unwrap_or(resource);
+    }
+    resource
+}
+
 /// Of a bound group NetScaler tells the name in two attributes, and clients send back either or both.
 fn name_group(statement: &mut Statement) {
     if statement.resource.nitro != "lbvserver_servicegroup_binding" {
@@ -212,14 +221,16 @@ fn is_binding(resource: Option<&Resource>) -> bool {
     resource.is_some_and(Resource::is_binding)
 }
 
-/// Values are texts, numbers, flags, or lists of them.
-fn check_value(key: &str, value: &Value) -> Result<(), Fault> {
+/// Values are texts, numbers and flags; lists of them where the attribute is one.
+fn check_value(resource: &Resource, key: &str, value: &Value) -> Result<(), Fault> {
     let flat = |value: &Value| !matches!(value, Value::Object(_) | Value::Array(_));
+    let attribute = resource.attribute(key);
     let fits = match value {
-        Value::Array(items) => items.iter().all(flat),
+        Value::Array(items) => attribute.is_none_or(|a| a.kind == Kind::List) && items.iter().all(flat),
         value => flat(value),
     };
-    if fits { Ok(()) } else { Err(Fault::new(1097, printable(key))) }
+    let spelled = attribute.map_or(key, |attribute| attribute.cli);
+    if fits { Ok(()) } else { Err(Fault::new(1097, printable(spelled))) }
 }
 
 fn is_no(value: &Value) -> bool {
@@ -233,19 +244,21 @@ fn run(document: &mut Document, prepared: &[Prepared], onerror: OnError, is_bulk
     for one in prepared {
         match carry_out(document, one) {
             Ok(warnings) => {
-                told.items.push(json!({ "errorcode": 0, "message": "Done", "severity": "NONE" }));
+                told.items.push(done());
                 told.warnings.extend(warnings);
             }
             Err(fault) if !is_bulk => return Err(Stop::Fault(fault)),
+            Err(fault) if onerror == OnError::Rollback => {
+                return Err(Stop::RolledBack(rolled_back(told.items, &fault)));
+            }
             Err(fault) => {
                 told.items.push(fault.item());
                 match onerror {
-                    OnError::Rollback => return Err(Stop::RolledBack(told.items)),
                     OnError::Exit => {
                         told.failed = Some(fault);
                         break;
                     }
-                    OnError::Continue => drop(told.failed.get_or_insert(fault)),
+                    _ => drop(told.failed.get_or_insert(fault)),
                 }
             }
         }

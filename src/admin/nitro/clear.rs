@@ -38,6 +38,11 @@ impl Call<'_> {
         if let Some(unknown) = object.keys().find(|key| !["force", "level"].contains(&&key.to_ascii_lowercase()[..])) {
             return Err(Fault::new(257, format!("{}: not available here", printable(unknown))));
         }
+        // On the command line NetScaler asks; whoever cannot be asked says so.
+        let force = object.get("force").is_some_and(|force| force == true || force == "true" || force == "YES");
+        if !force {
+            return Err(Fault::new(1095, "force"));
+        }
         let level = object.get("level").and_then(Value::as_str).ok_or_else(|| Fault::new(1095, "level"))?;
         let kept = kept(level)?;
         let edit = move |root: &mut Map<String, Value>| -> Result<(), Fault> {

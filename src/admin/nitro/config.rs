@@ -11,7 +11,7 @@ use super::live::{self, put};
 use super::machine::Machine;
 use super::stat::Found;
 use super::target::{Asked, Named, printable};
-use super::{bindings, system};
+use super::{args, bindings, system, unbound};
 use crate::admin::App;
 use crate::admin::dto::{CertificateDto, certificate_left};
 use crate::config::edit;
@@ -41,6 +41,10 @@ pub(super) fn names() -> Vec<&'static str> {
         "hanode",
         "interface",
         "systemfile",
+        "nsip",
+        "nshostname",
+        "systemuser",
+        "systemuser_systemcmdpolicy_binding",
         "login",
         "logout",
     ];
@@ -57,33 +61,35 @@ pub(super) fn read(
     asked: &Asked,
 ) -> Result<Found, Fault> {
     let lower = resource.to_ascii_lowercase();
-    let machine = || Machine::read(&app.0.nitro.meter, tokio::time::Instant::now());
-    if let Some(found) = system::read(world, machine, &lower) {
-        return match name {
-            Some(name) if !found.single => of_name(&found, name),
-            _ => Ok(found),
-        };
-    }
     let reading = Reading { app, world, name, asked };
-    if lower == "systemfile" {
-        return reading.files();
+    if let Some(owner) = unbound::owner(&lower).filter(|_| !is_known(&lower)) {
+        let document = reading.document()?;
+        return unbound::read(&document, owner, name);
     }
-    if let Some(binding) = bindings::find(&lower) {
-        return reading.binding(binding);
+    let machine = || Machine::read(&app.0.nitro.meter, tokio::time::Instant::now());
+    let mut found = match system::read(world, machine, &lower) {
+        Some(found) => match name {
+            Some(name) if !found.single => of_name(&found, name)?,
+            _ => found,
+        },
+        None => reading.find(resource, &lower)?,
+    };
+    if !system::EMPTY.contains(&&lower[..]) {
+        args::check(&lower, asked)?;
+        args::choose(&lower, &mut found.objects, name, asked)?;
     }
-    if let Some(owner) = lower.strip_suffix("_binding").and_then(Resource::find).filter(|owner| !owner.is_binding()) {
-        return reading.aggregate(owner);
-    }
-    match Resource::find(&lower) {
-        Some(resource) => reading.objects(resource),
-        None => Err(Fault::new(1088, printable(resource))),
-    }
+    Ok(found)
 }
 
+/// Whether it is a resource that there can be something of.
+pub(super) fn is_known(resource: &str) -> bool {
+    Resource::find(resource).is_some() || bindings::find(resource).is_some()
+}
 /// Of a list that has no name of its own: whatever names an entry.
 fn of_name(found: &Found, name: &Named) -> Result<Found, Fault> {
-    let names =
-        |object: &Object, name: &str| ["id", "name"].iter().any(|key| object.get(*key).is_some_and(|v| v == name));
+    let names = |object: &Object, name: &str| {
+        ["id", "name", "username", "ipaddress"].iter().any(|key| object.get(*key).is_some_and(|v| v == name))
+    };
     let wanted = name.find(|name| found.objects.iter().any(|object| names(object, name)));
     let object = found.objects.iter().find(|object| names(object, wanted));
     match object {
@@ -95,6 +101,24 @@ fn of_name(found: &Found, name: &Named) -> Result<Found, Fault> {
 // === impl Reading ===
 
 impl Reading<'_> {
+    /// `resource` as it was asked for, and in lower case.
+    fn find(&self, resource: &str, lower: &str) -> Result<Found, Fault> {
+        if lower == "systemfile" {
+            return self.files();
+        }
+        if let Some(binding) = bindings::find(lower) {
+            return self.binding(binding);
+        }
+        let owner = lower.strip_suffix("_binding").and_then(Resource::find).filter(|owner| !owner.is_binding());
+        if let Some(owner) = owner {
+            return self.aggregate(owner);
+        }
+        match Resource::find(lower) {
+            Some(resource) => self.objects(resource),
+            None => Err(Fault::new(1088, printable(resource))),
+        }
+    }
+
     /// What runs, as statements see it; kept until it changes.
     fn document(&self) -> Result<Arc<Document>, Fault> {
         let hash = &self.world.config.hash;
@@ -238,6 +262,9 @@ impl Reading<'_> {
             "servicegroup" => {
                 let Some(id) = model.group_id(&name) else { return };
                 live::group(world, id, object);
+                if self.asked.says_yes("includemembers") {
+                    bindings::put_members(world, id, object);
+                }
             }
             "server" => {
                 let Some(id) = model.server_id(&name) else { return };

@@ -13,14 +13,18 @@ use tokio::time::Instant;
 
 use super::answer::{Answer, Fault, Object};
 use super::payload::Payload;
-use super::session::{self, Opener, TIMEOUT, TIMEOUT_MAX};
+use super::session::{self, ApiToken, Opener, TIMEOUT, TIMEOUT_MAX};
 use super::target::decode;
 use crate::admin::App;
 use crate::admin::auth::{self, Access, Caller, Head, Peer};
 use crate::admin::problem::Problem;
+use crate::model::id::Name;
 
 /// Names and passwords may be this long.
 const CREDENTIAL_MAX: usize = 1_024;
+
+/// `bascule_` and 256 bits.
+const TOKEN_LENGTH: usize = 51;
 
 /// What a request says of who sent it.
 struct Asking<'a> {
@@ -45,10 +49,21 @@ async fn identify(app: &App, parts: &Parts) -> Result<Caller, Fault> {
     let field = |name: &str| parts.headers.get(name).map(|value| value.as_bytes().to_vec());
     if let Some(name) = field("x-nitro-user") {
         let name = String::from_utf8(name).map_err(|_| Fault::new(354, ""))?;
-        asking.present(&name, &field("x-nitro-pass").unwrap_or_default())?;
+        let password = field("x-nitro-pass").unwrap_or_default();
+        if let Some(token) = api_token(&name, &password) {
+            return asking.enter_with(app, &token, 354).await;
+        }
+        asking.present(&name, &password)?;
         return asking.enter(app, 354).await;
     }
     asking.enter(app, if parts.headers.contains_key(header::AUTHORIZATION) { 354 } else { 1027 }).await
+}
+
+/// What is no password but an API token, under the token's own name: many clients have nowhere else to put it.
+fn api_token(name: &str, password: &[u8]) -> Option<ApiToken> {
+    let text = std::str::from_utf8(password).ok()?;
+    let is_token = text.len() == TOKEN_LENGTH && text.starts_with("bascule_");
+    is_token.then(|| ApiToken { name: name.to_owned(), text: text.to_owned() })
 }
 
 /// Who opened a session may have gone or have another role by now.
@@ -59,6 +74,10 @@ async fn of_session(app: &App, asking: &Asking<'_>, token: &str) -> Result<Calle
             let Peer::Tcp { .. } = asking.peer else { return Err(ended()) };
             auth::refuse_cross_site(asking.head()).map_err(Fault::from)?;
             app.session(&session, asking.peer).await.map_err(Fault::from)?.ok_or_else(ended)
+        }
+        Opener::Token(token) => {
+            let mut asking = Asking { headers: asking.headers.clone(), ..*asking };
+            asking.enter_with(app, &token, 444).await
         }
         // The door decides, as it did when the session was opened.
         Opener::Door(opener) => {
@@ -83,19 +102,29 @@ pub(super) async fn login(app: &App, parts: &Parts, payload: &Payload) -> Result
     let (name, password, timeout) = (text("username")?, text("password")?, timeout(object)?);
     let asking = Asking::of(parts)?;
     auth::refuse_cross_site(asking.head()).map_err(Fault::from)?;
-    let (actor, opener) = match app.log_in(asking.peer, name, password).await {
-        Ok((opened, caller)) => (caller.actor, Opener::User(opened.session.id)),
-        // There is nothing to log in to: the door decides, whatever was sent.
-        Err(problem) if problem.code == "no_login" => {
-            let caller = asking.enter(app, 1027).await?;
-            (caller.actor.clone(), Opener::Door(caller))
-        }
-        Err(problem) => return Err(refused(problem, 354)),
+    let (actor, opener) = if let Some(token) = api_token(name, password.as_bytes()) {
+        let caller = Asking::of(parts)?.enter_with(app, &token, 354).await?;
+        (caller.actor, Opener::Token(token))
+    } else {
+        log_in(app, &asking, name, password).await?
     };
     let token = session::token().ok_or_else(|| Fault::new(1043, ""))?;
     app.0.nitro.sessions.open(Instant::now(), &token, actor, opener, timeout);
     let cookie = cookie(Some(&token), asking.peer);
     Ok(Answer::with_status(201).member("sessionid", token.into()).cookie(cookie))
+}
+
+/// Who is let in by a name and a password, and what stands behind their session.
+async fn log_in(app: &App, asking: &Asking<'_>, name: &str, password: &str) -> Result<(Name, Opener), Fault> {
+    match app.log_in(asking.peer, name, password).await {
+        Ok((opened, caller)) => Ok((caller.actor, Opener::User(opened.session.id))),
+        // There is nothing to log in to: the door decides, whatever was sent.
+        Err(problem) if problem.code == "no_login" => {
+            let caller = asking.enter(app, 1027).await?;
+            Ok((caller.actor.clone(), Opener::Door(caller)))
+        }
+        Err(problem) => Err(refused(problem, 354)),
+    }
 }
 
 /// `POST config/logout`: ends the session, if there is one.
@@ -174,6 +203,17 @@ impl<'a> Asking<'a> {
         value.set_sensitive(true);
         self.headers.insert(header::AUTHORIZATION, value);
         Ok(())
+    }
+
+    /// Lets in whom an API token lets in, if it is named as it is called.
+    async fn enter_with(&mut self, app: &App, token: &ApiToken, unknown: u32) -> Result<Caller, Fault> {
+        let value = HeaderValue::from_str(&format!("Bearer {}", token.text));
+        let mut value = value.map_err(|_| Fault::new(unknown, ""))?;
+        value.set_sensitive(true);
+        self.headers.insert(header::AUTHORIZATION, value);
+        let caller = self.enter(app, unknown).await?;
+        let is_named = caller.actor.strip_prefix("token:") == Some(&token.name[..]);
+        if is_named { Ok(caller) } else { Err(Fault::new(unknown, "")) }
     }
 
     /// `unknown`: the number of a caller who is not known.

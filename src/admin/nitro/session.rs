@@ -4,6 +4,7 @@
 //! Bounded in number and time; a token is kept as its hash alone.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -48,6 +49,15 @@ pub(super) enum Opener {
     User(auth::Hash),
     /// This caller, as long as they come in by the same door.
     Door(Caller),
+    /// Whoever the API token lets in, as long as it does.
+    Token(ApiToken),
+}
+
+/// The text of an API token; it is in no log.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) struct ApiToken {
+    pub name: String,
+    pub text: String,
 }
 
 // === impl Sessions ===
@@ -103,6 +113,14 @@ pub(super) fn token() -> Option<String> {
 
 fn hash(token: &str) -> Hash {
     Sha256::digest(token.as_bytes()).into()
+}
+
+// === impl ApiToken ===
+
+impl fmt::Debug for ApiToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the token {}", self.name)
+    }
 }
 
 // === impl Session ===

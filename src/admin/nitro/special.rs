@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::answer::{Answer, Fault, Object};
 use super::target::printable;
-use super::{Call, entry, system};
+use super::{Call, config, entry, system, unbound};
 use crate::admin::auth::Access;
 use crate::control::Command;
 use crate::netscaler::document::Document;
@@ -19,9 +19,17 @@ impl Call<'_> {
     /// The answer where `resource` (in lower case) is one of them.
     pub(super) async fn special(&self, resource: &str, action: Option<&str>) -> Option<Result<Response, Fault>> {
         let object = self.payload.objects.first();
+        if let Some(answer) = self.people(resource, action).await {
+            return Some(answer);
+        }
         Some(match (resource, self.parts.method.as_str(), action) {
             ("nsconfig", "POST", Some("save")) => self.save(object).await,
             ("nsconfig", "POST", Some("clear")) => self.clear(object).await,
+            ("nshostname", "PUT", None) => self.host_name(object).await,
+            ("nsip" | "nsip6", ..) => {
+                let why = "addresses are the machine's own here: give it one, and a vserver listens on it";
+                Err(Fault::new(257, format!("ipAddress: {why}")))
+            }
             ("nsconfig", ..) => Err(Fault::new(257, "what `set ns config` says is the machine's own here")),
             ("nsfeature", "POST", Some(action @ ("enable" | "disable"))) => self.features(action == "enable").await,
             ("nsmode", "POST", Some(action @ ("enable" | "disable"))) => self.modes(action == "enable"),
@@ -30,9 +38,7 @@ impl Call<'_> {
             ("systemfile", "DELETE", None) => self.remove_file().await,
             ("reboot" | "shutdown", ..) => Err(Fault::new(257, "the service manager of the machine does that")),
             (own, ..) if is_read_only(own) => Err(Fault::new(257, printable(own))),
-            (none, ..) if system::EMPTY.contains(&none) => {
-                Err(Fault::new(1088, format!("{}: not available here", printable(none))))
-            }
+            (none, ..) if is_absent(none) => Err(Fault::new(1088, format!("{}: not available here", printable(none)))),
             _ => return None,
         })
     }
@@ -43,6 +49,26 @@ impl Call<'_> {
             return Err(Fault::new(1090, printable(unknown)));
         }
         self.app.command(self.caller.clone(), Command::Save, Duration::ZERO).await?;
+        Ok(Answer::ok().into_response())
+    }
+
+    /// `set ns hostName`: what this box is called.
+    async fn host_name(&self, object: Option<&Object>) -> Result<Response, Fault> {
+        entry::allow(&self.caller, Access::Configure)?;
+        let object = object.ok_or_else(|| Fault::new(1095, "hostName"))?;
+        if let Some(unknown) = object.keys().find(|key| !key.eq_ignore_ascii_case("hostname")) {
+            return Err(Fault::new(1090, printable(unknown)));
+        }
+        let name = object.values().next().and_then(Value::as_str).filter(|name| !name.is_empty());
+        let name = name.ok_or_else(|| Fault::new(1095, "hostName"))?.to_owned();
+        let edit = move |root: &mut Map<String, Value>| -> Result<(), Fault> {
+            let appliance = root.entry("appliance").or_insert_with(|| Value::Object(Map::new()));
+            if let Value::Object(appliance) = appliance {
+                appliance.insert("name".into(), name.clone().into());
+            }
+            Ok(())
+        };
+        self.app.edit(self.caller.clone(), false, None, edit).await?;
         Ok(Answer::ok().into_response())
     }
 
@@ -129,6 +155,11 @@ impl Call<'_> {
     }
 }
 
+/// NetScaler has it, and there is none of it here.
+fn is_absent(resource: &str) -> bool {
+    (system::EMPTY.contains(&resource) || unbound::owner(resource).is_some()) && !config::is_known(resource)
+}
+
 /// Of the box itself, and not to be set.
 fn is_read_only(resource: &str) -> bool {
     matches!(
@@ -140,6 +171,7 @@ fn is_read_only(resource: &str) -> bool {
             | "nsfeature"
             | "nsmode"
             | "hanode"
+            | "nshostname"
             | "interface"
             | "ntpsync"
             | "ntpstatus"

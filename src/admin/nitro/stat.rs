@@ -54,9 +54,15 @@ pub(super) fn read(
     asked: &Asked,
 ) -> Option<Result<Found, Fault>> {
     let model = world.model;
+    if let Err(fault) = super::args::check_statistics(&resource.to_ascii_lowercase(), asked) {
+        return Some(Err(fault));
+    }
     let listed = |key: &str, objects: Vec<Object>| pick(key, objects, name);
     let found = match &resource.to_ascii_lowercase()[..] {
-        "lbvserver" => listed("name", vservers(world, |role| matches!(role, Role::Lb), objects::vserver)),
+        "lbvserver" => {
+            let show = |world: &World<'_>, id| objects::vserver(world, id, asked.statbindings);
+            listed("name", vservers(world, |role| matches!(role, Role::Lb), show))
+        }
         "csvserver" => listed("name", vservers(world, |role| matches!(role, Role::Cs { .. }), objects::csvserver)),
         "sslvserver" => listed("vservername", ssl_vservers(world)),
         "service" => {
@@ -121,7 +127,9 @@ fn ssl_vservers(world: &World<'_>) -> Vec<Object> {
     ours.map(|(at, vserver)| {
         let mut object = Object::new();
         put(&mut object, "vservername", &*vserver.name);
-        object.extend(objects::vserver(world, VserverId::from_index(at)).into_iter().filter(|(key, _)| key != "name"));
+        object.extend(
+            objects::vserver(world, VserverId::from_index(at), false).into_iter().filter(|(key, _)| key != "name"),
+        );
         object
     })
     .collect()

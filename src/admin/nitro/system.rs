@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::answer::Object;
 use super::live::{date, double, on_off, put};
 use super::machine::Machine;
+use super::people;
 use super::stat::Found;
 use crate::control::World;
 use crate::model::Model;
@@ -113,34 +114,6 @@ pub(super) const EMPTY: &[&str] = &[
     "lbmetrictable",
     "sslprofile",
     "sslcipher",
-    "lbvserver_cmppolicy_binding",
-    "lbvserver_spilloverpolicy_binding",
-    "lbvserver_appfwpolicy_binding",
-    "lbvserver_appflowpolicy_binding",
-    "lbvserver_auditsyslogpolicy_binding",
-    "lbvserver_auditnslogpolicy_binding",
-    "lbvserver_authorizationpolicy_binding",
-    "lbvserver_cachepolicy_binding",
-    "lbvserver_contentinspectionpolicy_binding",
-    "lbvserver_botpolicy_binding",
-    "lbvserver_dnspolicy64_binding",
-    "lbvserver_feopolicy_binding",
-    "lbvserver_tmtrafficpolicy_binding",
-    "lbvserver_transformpolicy_binding",
-    "lbvserver_videooptimizationpolicy_binding",
-    "csvserver_gslbvserver_binding",
-    "csvserver_vpnvserver_binding",
-    "csvserver_spilloverpolicy_binding",
-    "csvserver_appfwpolicy_binding",
-    "csvserver_appflowpolicy_binding",
-    "csvserver_cmppolicy_binding",
-    "csvserver_cachepolicy_binding",
-    "csvserver_auditsyslogpolicy_binding",
-    "gslbvserver_gslbservice_binding",
-    "gslbvserver_domain_binding",
-    "gslbservice_lbmonitor_binding",
-    "lbmonitor_metric_binding",
-    "lbmonitor_sslcertkey_binding",
 ];
 
 /// One of the box's own resources; `None`: it is not one of them.
@@ -155,6 +128,9 @@ pub(super) fn read(world: &World<'_>, machine: impl Fn() -> Machine, resource: &
         "nslicense" => single(license()),
         "nshardware" => single(hardware(world.model)),
         "nshostname" => list(vec![named("hostname", &world.model.appliance.name)]),
+        "nsip" => list(addresses(world)),
+        "systemuser" => list(people::users(world)),
+        people::BINDING => list(people::roles(world)),
         "nscapacity" => single(capacity()),
         "hanode" => list(vec![hanode(world)]),
         "interface" => list(interfaces(&machine())),
@@ -204,6 +180,26 @@ fn config(world: &World<'_>) -> Object {
     put(&mut object, "systemtime", double(world.now.wall.0.div_euclid(1_000_000)));
     put(&mut object, "configchanged", world.config.unsaved);
     object
+}
+
+/// Where the management and the vservers listen, each address once.
+fn addresses(world: &World<'_>) -> Vec<Object> {
+    let own = world.model.admin.listen.ip();
+    let vips = world.model.vservers.iter().filter_map(|vserver| vserver.address).map(|address| address.ip());
+    let mut all: Vec<std::net::IpAddr> = vips.filter(|ip| *ip != own).collect();
+    all.sort_unstable();
+    all.dedup();
+    let one = |ip: std::net::IpAddr| {
+        let mut object = Object::new();
+        put(&mut object, "ipaddress", ip.to_string());
+        put(&mut object, "netmask", "255.255.255.255");
+        put(&mut object, "type", if ip == own { "NSIP" } else { "VIP" });
+        put(&mut object, "mgmtaccess", on_off(ip == own));
+        put(&mut object, "state", on_off(true));
+        put(&mut object, "td", double(0));
+        object
+    };
+    std::iter::once(own).chain(all).map(one).collect()
 }
 
 fn is_on(model: &Model, switched: Switched) -> bool {

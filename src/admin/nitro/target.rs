@@ -145,6 +145,11 @@ impl Asked {
         Ok(asked)
     }
 
+    /// Whether an argument is `yes` or `true`.
+    pub fn says_yes(&self, name: &str) -> bool {
+        self.arg(name).is_some_and(|value| matches!(&value.to_ascii_lowercase()[..], "yes" | "true"))
+    }
+
     /// The value of an argument, whatever its case.
     pub fn arg(&self, name: &str) -> Option<&str> {
         self.args.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| &value[..])

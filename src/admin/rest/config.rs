@@ -16,7 +16,7 @@ use super::super::body::{self, ACT_MAX, CONFIG_MAX, Field, FieldKind, Fields, Pa
 use super::super::dto::ConfigDto;
 use super::super::problem::Problem;
 use super::super::route::{Reads, Route};
-use crate::config::{self, Source, edit, render};
+use crate::config::{Source, edit, render};
 use crate::control::command::Format;
 use crate::control::{Command, Done};
 use crate::model::Model;
@@ -66,16 +66,16 @@ async fn get(State(app): State<App>, caller: Caller, headers: HeaderMap, params:
     };
     let (running, hash) = app
         .read(|world| {
-            let running = Running { model: world.model.clone(), sources: world.sources.to_vec() };
+            let alone = world.config.set.is_empty();
+            let running = Running { model: world.model.clone(), sources: world.sources.to_vec(), alone };
             (running, world.config.hash.clone())
         })
         .await?;
     // Printing a large configuration takes milliseconds that belong to nobody else.
-    let expected = hash.clone();
     let sees_all = authorize(caller.role, Access::Configure).is_ok();
     let rendered = tokio::task::spawn_blocking(move || {
         // Without its comments: they may tell what is hidden.
-        let toml = if sees_all { running.text(&expected) } else { edit::redact(&render::render(&running.model))? };
+        let toml = if sees_all { running.text() } else { edit::redact(&render::render(&running.model))? };
         if as_json { edit::to_json(&toml).map(|json| json.to_string()) } else { Ok(toml) }
     });
     let text = match rendered.await {
@@ -95,10 +95,9 @@ async fn get(State(app): State<App>, caller: Caller, headers: HeaderMap, params:
 struct Running {
     model: Arc<Model>,
     sources: Vec<Source>,
+    /// Nothing was set beside the file at the start.
+    alone: bool,
 }
-
-/// One text needs no others.
-struct NoFiles;
 
 fn internal(error: &str) -> Problem {
     tracing::error!(error, "the running configuration cannot be printed");
@@ -203,26 +202,10 @@ async fn answer(app: &App, done: Done) -> Result<Json<Value>, Problem> {
 // === impl Running ===
 
 impl Running {
-    /// The text that was applied, with its comments, where it alone says everything; else (includes, zone files,
-    /// `--set`) the whole in canonical form.
-    fn text(&self, hash: &str) -> String {
-        if let [only] = &self.sources[..] {
-            let loaded = config::load(only.clone(), &[], &NoFiles);
-            if loaded.is_ok_and(|loaded| *loaded.hash == *hash) {
-                return only.text.to_string();
-            }
-        }
-        render::render(&self.model)
-    }
-}
-
-impl config::Files for NoFiles {
-    fn glob(&self, _: &str) -> Result<Vec<String>, String> {
-        Ok(Vec::new())
-    }
-
-    fn read(&self, path: &str) -> Result<String, String> {
-        Err(format!("{path} is not read"))
+    /// The text that was applied, with its comments, where it says everything; else (includes, `--set`) the whole in
+    /// canonical form.
+    fn text(&self) -> String {
+        if self.alone { edit::running(&self.sources, &self.model).0 } else { render::render(&self.model) }
     }
 }
 

@@ -42,6 +42,7 @@ fn monitor(out: &mut Text, monitor: &Monitor) {
     }
     out.maybe("dest_ip", monitor.dest_ip.map(Value::show));
     out.maybe("dest_port", monitor.dest_port.map(|port| Value::Int(port.into())));
+    out.maybe("comment", monitor.comment.as_ref().map(Value::str));
 }
 
 fn kind(out: &mut Text, kind: &MonitorKind) {
@@ -113,6 +114,7 @@ pub(super) fn servers(out: &mut Text, model: &Model) {
             out.maybe("query_type", (lookup.query != Query::Either).then(|| Value::str(lookup.query.word())));
             out.key("domain_resolve_retry", Value::duration(lookup.retry));
         }
+        out.maybe("comment", server.comment.as_ref().map(Value::str));
     }
 }
 
@@ -152,6 +154,8 @@ fn settings(out: &mut Text, model: &Model, settings: &ServiceSettings) {
     out.maybe("tls", settings.tls.as_ref().map(|tls| super::tls::servers(model, tls)));
     out.maybe("proxy_protocol", settings.proxy_protocol.map(super::tls::proxy));
     out.maybe("passive", super::balancing::passive(settings));
+    out.maybe("comment", settings.comment.as_ref().map(Value::str));
+    out.maybe("app_flow_log", (!settings.app_flow_log).then_some(Value::Bool(false)));
 }
 
 /// Weights, and tables where more is said.

@@ -18,6 +18,7 @@ pub(super) fn of_vserver(out: &mut Text, vserver: &Vserver) {
         out.key("retry", Value::Inline(retry));
     }
     out.maybe("comment", vserver.comment.as_ref().map(Value::str));
+    out.maybe("app_flow_log", (!vserver.app_flow_log).then_some(Value::Bool(false)));
 }
 
 pub(super) fn of_service(out: &mut Text, settings: &ServiceSettings) {

@@ -119,6 +119,7 @@ fn builtin((name, kind, secure): &(&str, &str, bool)) -> Monitor {
         tls: secure.then_some(TlsProbe { server_name: None, verify: false }),
         dest_ip: None,
         dest_port: None,
+        comment: None,
     }
 }
 
@@ -147,6 +148,7 @@ fn monitor(cx: &mut Context<'_>, object: &Object<'_>, name: &str) -> Monitor {
         tls: if kind_has_key(word, "secure") { tls(cx.report, object) } else { None },
         dest_ip: object.ip("dest_ip"),
         dest_port: object.int("dest_port"),
+        comment: object.name("comment"),
     }
 }
 

@@ -27,7 +27,7 @@ pub fn servers(cx: &mut Context<'_>) -> Vec<Server> {
         let address = address.unwrap_or(Host::Ip(std::net::Ipv4Addr::UNSPECIFIED.into()));
         let object = Object::new(table, None, root.key(name), place);
         let lookup = auto_scale::lookup(cx, &object, &address);
-        servers.push(Server { name: name.into(), address, lookup });
+        servers.push(Server { name: name.into(), address, lookup, comment: object.name("comment") });
     }
     servers.sort_by(|a, b| a.name.cmp(&b.name));
     servers
@@ -201,6 +201,8 @@ fn settings(
         tls: super::tls::servers(cx, object, protocol, certificates),
         proxy_protocol: super::tls::proxy_out(cx, object, protocol),
         passive: super::balancing::passive(cx, object, protocol),
+        comment: object.name("comment"),
+        app_flow_log: object.bool("app_flow_log").unwrap_or(true),
         ..ServiceSettings::new(protocol)
     };
     let counted = settings.monitors.iter().filter(|bound| !bound.passive);

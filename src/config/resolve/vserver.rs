@@ -141,6 +141,7 @@ fn vserver(
         retry: super::http::retry(cx, object, protocol),
         comment: object.name("comment"),
         policies: super::policy::bound(object),
+        app_flow_log: object.bool("app_flow_log").unwrap_or(true),
         diagnostics: diagnostics(cx, object, protocol),
         tls: super::tls::clients(cx, object, protocol, certificates),
         proxy_protocol: super::tls::proxy_in(cx, object, protocol),

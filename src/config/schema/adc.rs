@@ -13,17 +13,9 @@ pub(super) static SERVER: Schema = Schema {
         key("query_type", Kind::Word(&QUERY_TYPES)),
         // NetScaler's most.
         key("domain_resolve_retry", Kind::Duration(SECOND, 20_939 * SECOND)),
+        super::http::COMMENT,
     ],
-    later: &[
-        "state",
-        "comment",
-        "ipv6_address",
-        "domain_resolve_now",
-        "translation_ip",
-        "translation_mask",
-        "td",
-        "internal",
-    ],
+    later: &["state", "ipv6_address", "domain_resolve_now", "translation_ip", "translation_mask", "td", "internal"],
 };
 
 static QUERY_TYPES: Words = super::words(&["A", "AAAA", "SRV"]);
@@ -77,6 +69,7 @@ macro_rules! service_keys {
             super::tls::SERVER_TLS,
             super::tls::PROXY_OUT,
             super::balancing::PASSIVE,
+            super::http::APP_FLOW_LOG,
         ]
     };
 }
@@ -94,14 +87,12 @@ const SERVICE_LATER: &[&str] = &[
     "cache_type",
     "tcp_profile_name",
     "http_profile_name",
-    "comment",
     "td",
     "state",
     "gslb",
     "auto_scale",
     "member_port",
     "net_profile",
-    "app_flow_log",
     "pathmonitor",
     "monconnectionclose",
 ];
@@ -113,6 +104,7 @@ pub(super) static SERVICE: Schema = Schema {
         key("port", PORT),
         super::balancing::HASH_ID,
         super::balancing::CUSTOM_SERVER_ID,
+        super::http::COMMENT,
     ),
     later: SERVICE_LATER,
 };
@@ -123,6 +115,7 @@ pub(super) static SERVICE_GROUP: Schema = Schema {
         key("auto_disable_delay", Kind::Duration(0, 31_536_000 * SECOND)),
         key("auto_disable_graceful", Kind::Bool),
         key("auto_delayed_trofs", Kind::Bool),
+        super::http::COMMENT,
     ),
     later: SERVICE_LATER,
 };
@@ -158,6 +151,7 @@ macro_rules! any_vserver_keys {
             super::http::ABORT_ON_CLOSE,
             super::http::RETRY,
             super::http::COMMENT,
+            super::http::APP_FLOW_LOG,
             key("diagnostics", Kind::OneOf(&[Kind::List(&Kind::Network), Kind::Network])),
             super::tls::CERTIFICATES,
             super::tls::CLIENT_TLS,

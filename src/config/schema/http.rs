@@ -10,5 +10,6 @@ pub(super) const ABORT_ON_CLOSE: Key = key("abort_on_close", Kind::Bool);
 pub(super) const RETRY: Key = key("retry", Kind::Table(&RETRY_KEYS));
 pub(super) const MAX_REQUESTS: Key = aliased("max_req", &["max_requests"], Kind::Int(0, 4_294_967_295));
 pub(super) const COMMENT: Key = key("comment", Kind::Text);
+pub(super) const APP_FLOW_LOG: Key = key("app_flow_log", Kind::Bool);
 
 static RETRY_KEYS: Schema = schema(&[key("max", Kind::Int(0, 10)), key("budget_percent", Kind::Int(1, 100))]);

@@ -191,6 +191,7 @@ macro_rules! monitor_keys {
             key("ip_address", Kind::OneOf(&[Kind::List(&Kind::Ip), Kind::Ip])),
             key("json_pointer", Kind::Text),
             aliased("load_threshold", &["metric_threshold"], Kind::Int(0, 4_294_967_295)),
+            super::http::COMMENT,
         )
     };
 }

@@ -138,7 +138,12 @@ fn of_servers_with_one_name_the_shortest_wait_counts_and_types_are_asked_apart()
     let mut model = model(&["app", "app", "app"]);
     for (at, (query, retry)) in [(Query::A, 30), (Query::A, 7), (Query::Aaaa, 9)].into_iter().enumerate() {
         let lookup = Lookup { query, retry: Duration::from_secs(retry) };
-        model.servers.push(Server { name: format!("s{at}").into(), address: Host::Name("app".into()), lookup });
+        model.servers.push(Server {
+            name: format!("s{at}").into(),
+            address: Host::Name("app".into()),
+            lookup,
+            comment: None,
+        });
         model.services[at].server = Some(crate::model::id::ServerId::from_index(at));
     }
     let mut names = Names::default();

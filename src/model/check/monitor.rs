@@ -22,6 +22,8 @@ pub struct Monitor {
     /// Probes go here instead of to the service's address and port.
     pub dest_ip: Option<IpAddr>,
     pub dest_port: Option<u16>,
+    /// Shown, without effect.
+    pub comment: Option<Name>,
 }
 
 #[derive(Clone, Debug, PartialEq)]

@@ -7,8 +7,10 @@ use serde_json::{Map, Value};
 use super::write::{Given, is_builtin, schema};
 use super::{Document, joint};
 use crate::model::service::Protocol;
+use crate::model::vserver::Vserver;
 use crate::netscaler::error::NsError;
 use crate::netscaler::resource::Resource;
+use crate::netscaler::table::why_only;
 use crate::netscaler::value::get;
 
 /// NetScaler: backups cascade at most ten deep.
@@ -84,6 +86,7 @@ impl Document {
                 self.check_says(resource, table)?;
                 self.check_policy(resource, table)
             }
+            "service" | "servicegroup" => self.check_idle(resource, table, given),
             _ => Ok(()),
         }
     }
@@ -198,6 +201,25 @@ impl Document {
         match services.chain(groups).find(|(section, name)| limit(section, name) == 0) {
             Some((_, name)) => Err(NsError::with(1313, &[name])),
             None => Ok(()),
+        }
+    }
+
+    /// Idle clients are the vserver's business: of a service only NetScaler's own default for its type is taken.
+    fn check_idle(
+        &self,
+        resource: &'static Resource,
+        table: &Map<String, Value>,
+        given: &Given,
+    ) -> Result<(), NsError> {
+        let Some((attribute, Some(text))) = given.iter().find(|(attribute, _)| attribute.nitro == "clttimeout") else {
+            return Ok(());
+        };
+        let usual = self.protocol(resource, table).map(|p| Vserver::default_client_timeout(p).as_secs().to_string());
+        match usual {
+            Some(usual) if *text != usual && !text.is_empty() => {
+                Err(NsError::unsupported(attribute.cli, text, why_only(attribute.nitro)))
+            }
+            _ => Ok(()),
         }
     }
 

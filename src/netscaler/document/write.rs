@@ -6,6 +6,7 @@ use super::{Act, Document, joint, name_of};
 use crate::config::schema::Schema;
 use crate::netscaler::error::NsError;
 use crate::netscaler::resource::{Attribute, Joint, Kind, Place, Resource};
+use crate::netscaler::table;
 use crate::netscaler::value::{get, is_true, kind_at, put, remove, same, schema_of, text_of, to_toml};
 
 /// Whether this is one of NetScaler's own monitors, which are always there.
@@ -251,7 +252,7 @@ pub(super) fn given(
 pub(super) fn tolerate(attribute: &Attribute, values: &[&str], value: Option<&str>) -> Result<(), NsError> {
     match value {
         Some(text) if !text.is_empty() && !values.iter().any(|known| same(known, text)) => {
-            Err(NsError::unsupported(attribute.cli, text, ""))
+            Err(NsError::unsupported(attribute.cli, text, table::why_only(attribute.nitro)))
         }
         _ => Ok(()),
     }

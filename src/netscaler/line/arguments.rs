@@ -8,10 +8,14 @@ use super::Token;
 use crate::netscaler::error::NsError;
 use crate::netscaler::resource::{Attribute, Kind, Place, Resource};
 use crate::netscaler::statement::Verb;
+use crate::netscaler::value::text_of;
 
 /// A number's unit stands behind it: the keyword, NITRO's name of the unit.
 const UNITS: [(&str, &str); 4] =
     [("interval", "units3"), ("resptimeout", "units4"), ("downtime", "units2"), ("deviation", "units1")];
+
+/// Abbreviations that NetScaler takes although they begin several keywords.
+const SHORT: [(&str, &str); 1] = [("persist", "persistencetype")];
 
 /// Of a command on an object.
 pub(super) fn of_object(
@@ -53,6 +57,14 @@ pub(super) fn of_object(
 pub(super) fn of_binding(resource: &'static Resource, tokens: &[Token]) -> Result<Map<String, Value>, NsError> {
     let arguments = read(resource, tokens, resource.positional, false)?;
     let spelled = |nitro: &str| resource.attribute(nitro).map_or("", |attribute| attribute.cli);
+    let refused = resource.attributes().find_map(|attribute| match (attribute.place, arguments.get(attribute.nitro)) {
+        (Place::Refused(why), Some(value)) => Some(NsError::unsupported(attribute.cli, &text_of(value), why)),
+        _ => None,
+    });
+    // What is asked for in vain tells more than what is missing beside it.
+    if let Some(error) = refused {
+        return Err(error);
+    }
     let needed = std::iter::once(&resource.key).chain(resource.required);
     for one in needed {
         if !one.split('|').any(|nitro| arguments.contains_key(nitro)) {
@@ -161,11 +173,20 @@ fn attribute(resource: &'static Resource, keyword: &str) -> Result<&'static Attr
     if let Some(attribute) = resource.attributes().find(whole) {
         return Ok(attribute);
     }
+    if let Some((_, meant)) = SHORT.iter().find(|(short, _)| short.eq_ignore_ascii_case(keyword))
+        && let Some(attribute) = resource.attribute(meant)
+    {
+        return Ok(attribute);
+    }
+    // What is refused whatever it says makes nothing ambiguous.
     let begins = |attribute: &&Attribute| {
         let start = attribute.cli.get(..keyword.len());
         !matches!(attribute.place, Place::Name) && start.is_some_and(|start| start.eq_ignore_ascii_case(keyword))
     };
-    let found: Vec<&'static Attribute> = resource.attributes().filter(begins).collect();
+    let mut found: Vec<&'static Attribute> = resource.attributes().filter(begins).collect();
+    if found.iter().any(|attribute| !matches!(attribute.place, Place::Refused(_))) {
+        found.retain(|attribute| !matches!(attribute.place, Place::Refused(_)));
+    }
     match found[..] {
         [one] => Ok(one),
         [] => Err(NsError::no_such_argument(keyword)),

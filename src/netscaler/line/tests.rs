@@ -47,6 +47,14 @@ fn everything_may_be_shortened_as_long_as_it_is_unambiguous() {
     assert_eq!(code("un lb vs web"), 1089, "unset and unbind");
     assert_eq!(code("add serv s"), 1089);
     assert_eq!(code("set lb vserver web -so 5"), 1099);
+    // As NetScaler takes it, although `-persistMask` begins so too.
+    let persistence = json!({"name": "web", "persistencetype": "NONE"});
+    assert_eq!(one("set lb vserver web -persist NONE"), (Verb::Set, "lbvserver", persistence));
+    assert_eq!(code("set lb vserver web -persistence NONE"), 1099);
+    let member = json!({"servicegroupname": "g", "ip": "192.0.2.1", "port": "80", "weight": "3"});
+    let binding = "servicegroup_servicegroupmember_binding";
+    assert_eq!(one("set serviceGroup g 192.0.2.1 80 -weight 3"), (Verb::Set, binding, member));
+    assert_eq!(one("set serviceGroup g -maxClient 3").1, "servicegroup");
     assert_eq!(code("set lb vserver web -colour red"), 1090);
     assert_eq!(code("add lb thing x"), 1088);
     assert_eq!(code("add gslb vserver x HTTP"), 1088);

@@ -1,8 +1,8 @@
 //! Vservers that balance or switch content, and groups of them.
 
 use super::{
-    DISABLED, Form, Joint, Kind, NO, OFF, Place, STATE, ZERO, double, enabled, name, only, other, refused, row, text,
-    with, word,
+    DISABLED, Form, HTTP_PROFILE, Joint, Kind, NO, OFF, Place, STATE, TCP_PROFILE, ZERO, double, enabled, name, only,
+    other, refused, row, text, with, word,
 };
 use crate::netscaler::resource::{Attribute, Resource, Shape};
 
@@ -28,7 +28,7 @@ static ANY: &[Attribute] = &[
     only("td", "td", Kind::Double, ZERO),
     only("range", "range", Kind::Double, &["1"]),
     only("cacheable", "cacheable", Kind::Text, NO),
-    only("appflowlog", "appflowLog", Kind::Text, &["ENABLED", "DISABLED"]),
+    enabled("appflowlog", "appflowLog", &["app_flow_log"], "ENABLED"),
     only("rtspnat", "RTSPNAT", Kind::Text, OFF),
     only("l2conn", "l2Conn", Kind::Text, OFF),
     only("redirectportrewrite", "redirectPortRewrite", Kind::Text, DISABLED),
@@ -50,8 +50,12 @@ static ANY: &[Attribute] = &[
     refused("ippattern", "IPPattern", ONE_ADDRESS),
     refused("ipmask", "IPMask", ONE_ADDRESS),
     refused("ipset", "ipset", ONE_ADDRESS),
-    refused("tcpprofilename", "tcpProfileName", "the kernel's settings are used"),
-    refused("httpprofilename", "httpProfileName", PROFILE),
+    only("tcpprofilename", "tcpProfileName", Kind::Text, TCP_PROFILE),
+    only("httpprofilename", "httpProfileName", Kind::Text, HTTP_PROFILE),
+    refused("quicprofilename", "quicProfileName", "no QUIC"),
+    refused("apiprofile", "apiProfile", "there is no gateway for APIs"),
+    only("dnsoverhttps", "dnsOverHttps", Kind::Text, DISABLED),
+    refused("tcpprobeport", "tcpProbePort", "bind a monitor to the services"),
     refused("netprofile", "netProfile", "connections leave from the address that the routing table chooses"),
     refused("dbprofilename", "dbProfileName", DATABASES),
     refused("dnsprofilename", "dnsProfileName", PROFILE),
@@ -119,6 +123,8 @@ static LB: &[Attribute] = &[
     refused("redirectfromport", "redirectFromPort", "a rule redirects"),
     refused("httpsredirecturl", "httpsRedirectUrl", "a rule redirects"),
     refused("quicbridgeprofilename", "quicBridgeProfilename", "no QUIC"),
+    refused("adfsproxyprofile", "adfsProxyProfile", PROFILE),
+    only("redirurlflags", "redirURLFlags", Kind::Boolean, &["false"]),
     refused("probeprotocol", "probeProtocol", "bind a monitor to the services"),
     refused("probeport", "probePort", "bind a monitor to the services"),
     refused("probesuccessresponsecode", "probeSuccessResponseCode", "bind a monitor to the services"),
@@ -152,6 +158,12 @@ static CS: &[Attribute] = &[
     refused("dnsrecordtype", "dnsRecordType", "records and scenarios answer names"),
     refused("persistenceid", "persistenceId", "records and scenarios answer names"),
     refused("domainname", "domainName", "records and scenarios answer names"),
+    refused("ttl", "TTL", "records and scenarios answer names"),
+    refused("backupip", "backupIP", "records and scenarios answer names"),
+    refused("cookiedomain", "cookieDomain", "records and scenarios answer names"),
+    refused("cookietimeout", "cookieTimeout", "records and scenarios answer names"),
+    refused("sitedomainttl", "siteDomainTTL", "records and scenarios answer names"),
+    only("dtls", "dtls", Kind::Text, OFF),
 ];
 
 pub static CS_VSERVER: Resource = Resource {

@@ -42,6 +42,8 @@ static SCHEDULE: &[Attribute] = &[
     word("state", "state", &["state"], "ENABLED"),
     text("destip", "destIP", &["dest_ip"]),
     integer("destport", "destPort", &["dest_port"], ""),
+    // NetScaler's monitors have none; the TOML's do.
+    text("comment", "comment", &["comment"]),
     only("transparent", "transparent", Kind::Text, NO),
     only("iptunnel", "ipTunnel", Kind::Text, NO),
     only("tos", "tos", Kind::Text, NO),

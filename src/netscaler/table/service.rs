@@ -1,8 +1,8 @@
 //! Servers, services, groups, their members and monitors.
 
 use super::{
-    DISABLED, Form, Joint, Kind, NO, OFF, Place, STATE, ZERO, double, enabled, name, only, other, refused, row, text,
-    with, word, yes_no,
+    DISABLED, Form, HTTP_PROFILE, Joint, Kind, NO, OFF, Place, STATE, TCP_PROFILE, ZERO, double, enabled, name, only,
+    other, refused, row, text, with, word, yes_no,
 };
 use crate::netscaler::resource::{Attribute, Resource, Shape};
 
@@ -30,7 +30,7 @@ pub static SERVER: Resource = Resource {
         STATE,
         only("ipv6address", "ipv6Address", Kind::Text, NO),
         only("td", "td", Kind::Double, ZERO),
-        only("comment", "comment", Kind::Text, &[""]),
+        text("comment", "comment", &["comment"]),
         refused("translationip", "translationIp", "the address in DNS is the one that is used"),
         refused("translationmask", "translationMask", "the address in DNS is the one that is used"),
         refused("domainresolvenow", "domainResolveNow", "a reload asks for names that are new"),
@@ -52,16 +52,16 @@ static SETTINGS: &[Attribute] = &[
     double("svrtimeout", "svrTimeout", &["svr_timeout"], Form::Seconds, "360"),
     enabled("downstateflush", "downStateFlush", &["down_state_flush"], "ENABLED"),
     STATE,
-    only("comment", "comment", Kind::Text, &[""]),
+    text("comment", "comment", &["comment"]),
     only("td", "td", Kind::Double, ZERO),
     only("cacheable", "cacheable", Kind::Text, NO),
-    only("appflowlog", "appflowLog", Kind::Text, &["ENABLED", "DISABLED"]),
+    enabled("appflowlog", "appflowLog", &["app_flow_log"], "ENABLED"),
     only("sp", "sp", Kind::Text, OFF),
     only("sc", "sc", Kind::Text, OFF),
     only("rtspsessionidremap", "rtspSessionidRemap", Kind::Text, OFF),
     only("usip", "usip", Kind::Text, NO),
     only("useproxyport", "useproxyport", Kind::Text, &["YES"]),
-    only("cka", "CKA", Kind::Text, &["NO", "YES"]),
+    only("cka", "CKA", Kind::Text, NO),
     only("tcpb", "TCPB", Kind::Text, NO),
     only("cmp", "CMP", Kind::Text, NO),
     only("accessdown", "accessDown", Kind::Text, NO),
@@ -73,8 +73,9 @@ static SETTINGS: &[Attribute] = &[
     only("clttimeout", "cltTimeout", Kind::Double, &["180", "9000", "120"]),
     refused("cachetype", "cacheType", "no caches are redirected to"),
     refused("cleartextport", "clearTextPort", "make a service of type HTTP"),
-    refused("tcpprofilename", "tcpProfileName", "the kernel's settings are used"),
-    refused("httpprofilename", "httpProfileName", "settings stand in the service"),
+    only("tcpprofilename", "tcpProfileName", Kind::Text, TCP_PROFILE),
+    only("httpprofilename", "httpProfileName", Kind::Text, HTTP_PROFILE),
+    refused("quicprofilename", "quicProfileName", "no QUIC"),
     refused("netprofile", "netProfile", "connections leave from the address that the routing table chooses"),
     refused("dnsprofilename", "dnsProfileName", "settings stand in the service"),
     refused("contentinspectionprofilename", "contentInspectionProfileName", CLIENT_ADDRESS),

@@ -4,6 +4,7 @@ use super::{DISABLED, Joint, Kind, NO, name, only, other, refused, text, with};
 use crate::netscaler::resource::{Attribute, Resource, Shape};
 
 const PROFILE: &str = "`tls` of the vserver or service says how TLS is spoken";
+const CIPHERS: &str = "the suites are those of TLS 1.3, and those of TLS 1.2 with forward secrecy";
 const REVOKED: &str = "certificates are not asked for at their issuer";
 
 pub static CERT_KEY: Resource = Resource {
@@ -51,6 +52,11 @@ static TLS: &[Attribute] = &[
     only("strictsigdigestcheck", "strictSigDigestCheck", Kind::Text, DISABLED),
     only("zerorttearlydata", "zeroRttEarlyData", Kind::Text, DISABLED),
     refused("sslprofile", "sslProfile", PROFILE),
+    refused("dhcount", "dhCount", CIPHERS),
+    refused("ersacount", "eRSACount", CIPHERS),
+    only("dtls1", "dtls1", Kind::Text, DISABLED),
+    only("dtls12", "dtls12", Kind::Text, DISABLED),
+    only("sslclientlogs", "sslClientLogs", Kind::Text, DISABLED),
     refused("dtlsprofilename", "dtlsProfileName", "no DTLS"),
     refused("dhfile", "dhFile", PROFILE),
     refused("cipherurl", "cipherURL", PROFILE),
@@ -96,6 +102,9 @@ pub static SSL_VSERVER_CERT: Resource = Resource {
         only("skipcaname", "skipCAName", Kind::Boolean, &["false"]),
         only("crlcheck", "crlCheck", Kind::Text, &["Optional"]),
         only("ocspcheck", "ocspCheck", Kind::Text, &["Optional"]),
+        refused("ciphername", "cipherName", CIPHERS),
+        refused("ecccurvename", "eccCurveName", CIPHERS),
+        refused("policyname", "policyName", "a rule looks at the client's certificate"),
     ]],
     positional: &["vservername"],
     required: &["certkeyname"],

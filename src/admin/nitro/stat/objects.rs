@@ -14,7 +14,8 @@ use crate::model::state::ServiceState;
 use crate::snapshot::live::stats::Flow;
 use crate::snapshot::live::{Interval, Listening, Stats};
 
-pub(super) fn vserver(world: &World<'_>, id: VserverId) -> Object {
+/// `with_members`: and the statistics of what is bound to it, services and members of groups.
+pub(super) fn vserver(world: &World<'_>, id: VserverId, with_members: bool) -> Object {
     let (vserver, view) = (world.model.vserver(id), &world.view.vservers[id.index()]);
     let states = || vserver.members.iter().map(|m| world.view.services[m.service.index()].state);
     let up = states().filter(|state| *state == ServiceState::Up).count();
@@ -34,7 +35,22 @@ pub(super) fn vserver(world: &World<'_>, id: VserverId) -> Object {
     put(&mut object, "svcsurgecount", double(0));
     put(&mut object, "vsvrsurgecount", double(stats.surge_count));
     put(&mut object, "sothreshold", double(threshold(vserver.spillover.as_ref().map(|s| &s.method))));
+    if with_members {
+        let services = vserver.services.iter().map(|m| service(world, m.service)).collect();
+        put_list(&mut object, "service", services);
+        let groups = vserver.groups.iter();
+        let members =
+            groups.flat_map(|id| world.model.groups[id.index()].members.iter().map(|m| member(world, *id, m)));
+        put_list(&mut object, "servicegroupmember", members.collect());
+    }
     object
+}
+
+/// A list without entries is not there.
+fn put_list(object: &mut Object, key: &str, list: Vec<Object>) {
+    if !list.is_empty() {
+        object.insert(key.into(), list.into_iter().map(Value::Object).collect());
+    }
 }
 
 pub(super) fn csvserver(world: &World<'_>, id: VserverId) -> Object {
@@ -181,9 +197,8 @@ pub(super) fn group(world: &World<'_>, id: GroupId, with_members: bool) -> Objec
     live::group(world, id, &mut state);
     put(&mut object, "state", state.remove("state").unwrap_or(Value::Null));
     put(&mut object, "servicetype", group.settings.protocol.word());
-    if with_members && !group.members.is_empty() {
-        let members = group.members.iter().map(|m| Value::Object(member(world, id, m)));
-        object.insert("servicegroupmember".into(), members.collect());
+    if with_members {
+        put_list(&mut object, "servicegroupmember", group.members.iter().map(|m| member(world, id, m)).collect());
     }
     object
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::super::write::{given, refuse, state, tolerate};
+use super::super::write::{Given, given, refuse, state, tolerate};
 use super::super::{Document, joint, name_of};
 use crate::config::schema::{Kind, Schema};
 use crate::netscaler::error::NsError;
@@ -19,23 +19,10 @@ impl Document {
         let given = given(resource, arguments, false)?;
         let member_schema = member_schema().ok_or_else(|| NsError::invalid("serviceGroupName"))?;
         let mut member = Map::new();
+        say(&mut member, member_schema, &given)?;
         let mut disabled = false;
-        for (attribute, value) in &given {
-            match attribute.place {
-                Place::At(path, form) => {
-                    let kind = kind_at(member_schema, path).ok_or_else(|| NsError::no_such_argument(attribute.cli))?;
-                    match value.as_deref() {
-                        Some(text) if !text.is_empty() && text != attribute.default && text != "None" => {
-                            put(&mut member, member_schema, path, to_toml(attribute, form, kind, text)?);
-                        }
-                        _ => remove(&mut member, member_schema, path),
-                    }
-                }
-                Place::State => disabled = state(resource, &group, None, value.as_deref(), attribute)?.is_some(),
-                Place::Only(values) => tolerate(attribute, values, value.as_deref())?,
-                Place::Refused(why) => refuse(attribute, why, value.as_deref())?,
-                _ => {}
-            }
+        for (attribute, value) in given.iter().filter(|(attribute, _)| matches!(attribute.place, Place::State)) {
+            disabled = state(resource, &group, None, value.as_deref(), attribute)?.is_some();
         }
         let at = joint::At { document: self, resource, name: &group, schema: member_schema };
         joint::write(&at, &mut member, &[Joint::Host], &given)?;
@@ -68,6 +55,39 @@ impl Document {
     ) -> Result<(), NsError> {
         let (group, mut table) = self.group(resource, arguments)?;
         let given = given(resource, arguments, false)?;
+        let name = self.said_member(&group, &table, &given)?;
+        if let Some(Value::Object(members)) = table.get_mut("member") {
+            members.shift_remove(&name);
+            if members.is_empty() {
+                table.shift_remove("member");
+            }
+        }
+        self.store("service_group", &group, table);
+        Ok(())
+    }
+
+    /// `set serviceGroup web 192.0.2.1 80 -weight 3`: a change of a member.
+    pub(in crate::netscaler::document) fn set_member(
+        &mut self,
+        resource: &'static Resource,
+        arguments: &Map<String, Value>,
+    ) -> Result<(), NsError> {
+        let (group, mut table) = self.group(resource, arguments)?;
+        let given = given(resource, arguments, false)?;
+        let name = self.said_member(&group, &table, &given)?;
+        if !given.iter().any(|(attribute, _)| matches!(attribute.place, Place::At(..))) {
+            return Err(NsError::new(431));
+        }
+        let member = table.get_mut("member").and_then(|members| members.get_mut(&name)).and_then(Value::as_object_mut);
+        if let Some((member, schema)) = member.zip(member_schema()) {
+            say(member, schema, &given)?;
+        }
+        self.store("service_group", &group, table);
+        Ok(())
+    }
+
+    /// What the TOML calls the member that a statement names by its server or address and port.
+    fn said_member(&self, group: &str, table: &Map<String, Value>, given: &Given) -> Result<String, NsError> {
         let value = |nitro: &str| {
             let found = given.iter().find(|(attribute, _)| attribute.nitro == nitro);
             found.and_then(|(_, value)| value.as_deref()).filter(|text| !text.is_empty())
@@ -77,19 +97,11 @@ impl Document {
             Some(text) => Some(text.parse::<u16>().map_err(|_| NsError::bad_value("port", text))?),
             None => None,
         };
-        let name = member_schema().and_then(|schema| self.member_at(&table, schema, host, port));
-        let Some(name) = name else {
+        let name = member_schema().and_then(|schema| self.member_at(table, schema, host, port));
+        name.ok_or_else(|| {
             let port = port.map(|port| port.to_string()).unwrap_or_default();
-            return Err(NsError::no_such_resource("serviceGroupName", &format!("{group}, {host}, {port}")));
-        };
-        if let Some(Value::Object(members)) = table.get_mut("member") {
-            members.shift_remove(&name);
-            if members.is_empty() {
-                table.shift_remove("member");
-            }
-        }
-        self.store("service_group", &group, table);
-        Ok(())
+            NsError::no_such_resource("serviceGroupName", &format!("{group}, {host}, {port}"))
+        })
     }
 
     fn group(
@@ -148,6 +160,27 @@ impl Document {
         }
         found.into_iter().next()
     }
+}
+
+/// Writes what is said of a member beside where it is.
+fn say(member: &mut Map<String, Value>, schema: &'static Schema, given: &Given) -> Result<(), NsError> {
+    for (attribute, value) in given {
+        match attribute.place {
+            Place::At(path, form) => {
+                let kind = kind_at(schema, path).ok_or_else(|| NsError::no_such_argument(attribute.cli))?;
+                match value.as_deref() {
+                    Some(text) if !text.is_empty() && text != attribute.default && text != "None" => {
+                        put(member, schema, path, to_toml(attribute, form, kind, text)?);
+                    }
+                    _ => remove(member, schema, path),
+                }
+            }
+            Place::Only(values) => tolerate(attribute, values, value.as_deref())?,
+            Place::Refused(why) => refuse(attribute, why, value.as_deref())?,
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// The keys of a member.

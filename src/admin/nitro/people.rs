@@ -1,0 +1,199 @@
+//! `systemuser` and `systemuser_systemcmdpolicy_binding`: who may do what here, in NetScaler's words. A user's role is the
+//! command policy that is bound; without one they may look. Passwords come in and are kept as hashes alone.
+
+use axum::response::{IntoResponse, Response};
+use serde_json::{Map, Value, json};
+
+use super::answer::{Answer, Fault, Object};
+use super::live::put;
+use super::target::printable;
+use super::{Call, entry};
+use crate::admin::auth::{Access, hash_password};
+use crate::control::World;
+use crate::model::access::Role;
+
+/// Longest password.
+const PASSWORD_MAX: usize = 1_024;
+const LIST: &str = "systemuser";
+pub(super) const BINDING: &str = "systemuser_systemcmdpolicy_binding";
+
+/// What NetScaler says of a user and what is so here.
+const FIXED: [(&str, &str); 4] =
+    [("externalauth", "DISABLED"), ("timeout", "900"), ("logging", "DISABLED"), ("maxsession", "20")];
+
+pub(super) fn users(world: &World<'_>) -> Vec<Object> {
+    let one = |user: &crate::model::access::User| {
+        let mut object = Object::new();
+        put(&mut object, "username", &*user.name);
+        for (key, value) in FIXED {
+            put(&mut object, key, value);
+        }
+        object
+    };
+    world.model.admin.users.iter().map(one).collect()
+}
+
+/// The roles, as bindings.
+pub(super) fn roles(world: &World<'_>) -> Vec<Object> {
+    let one = |user: &crate::model::access::User| {
+        let mut object = Object::new();
+        put(&mut object, "username", &*user.name);
+        put(&mut object, "policyname", user.role.word());
+        put(&mut object, "priority", "100");
+        object
+    };
+    world.model.admin.users.iter().map(one).collect()
+}
+
+/// What is to be done to one user.
+struct Change {
+    name: String,
+    what: What,
+}
+
+enum What {
+    Add(String),
+    Password(String),
+    Remove,
+    Role(Role),
+    /// The policy that must be bound.
+    NoRole(Role),
+}
+
+impl Call<'_> {
+    /// The answer where `resource` (in lower case) is one of them.
+    pub(super) async fn people(&self, resource: &str, action: Option<&str>) -> Option<Result<Response, Fault>> {
+        if resource != LIST && resource != BINDING {
+            return None;
+        }
+        Some(self.change_people(resource, action).await)
+    }
+
+    async fn change_people(&self, resource: &str, action: Option<&str>) -> Result<Response, Fault> {
+        entry::allow(&self.caller, Access::Configure)?;
+        let mut object = match &self.payload.objects[..] {
+            [] => Object::new(),
+            [object] => object.iter().map(|(key, value)| (key.to_ascii_lowercase(), value.clone())).collect(),
+            _ => return Err(Fault::new(278, "one user at a time")),
+        };
+        for (key, value) in &self.target.asked.args {
+            object.insert(key.to_ascii_lowercase(), value.clone().into());
+        }
+        if let Some(name) = self.name() {
+            object.insert("username".into(), name.meant().into());
+        }
+        let known: &[&str] =
+            if resource == LIST { &["username", "password"] } else { &["username", "policyname", "priority"] };
+        for (key, value) in &object {
+            let fixed = FIXED.iter().find(|(name, _)| resource == LIST && name == key);
+            match fixed {
+                Some((_, is)) if value.as_str() == Some(is) || value.to_string() == *is => {}
+                Some(_) => return Err(Fault::new(1097, format!("{key}: not available here"))),
+                None if known.contains(&&key[..]) => {}
+                None => return Err(Fault::new(1090, printable(key))),
+            }
+        }
+        let text = |key: &'static str| match object.get(key) {
+            Some(Value::String(text)) if !text.is_empty() => Ok(text.clone()),
+            None | Some(Value::Null) => Err(Fault::new(1095, key)),
+            Some(_) => Err(Fault::new(1097, key)),
+        };
+        let name = text("username")?;
+        let (what, status) = match (resource, self.parts.method.as_str(), action) {
+            (LIST, "POST", None | Some("add")) => (What::Add(hashed(text("password")?).await?), 201),
+            (LIST, "PUT", None) => (What::Password(hashed(text("password")?).await?), 200),
+            (LIST, "DELETE", None) => (What::Remove, 200),
+            (BINDING, "POST" | "PUT", None) => (What::Role(role(&text("policyname")?)?), 201),
+            (BINDING, "DELETE", None) => (What::NoRole(role(&text("policyname")?)?), 200),
+            (_, _, action) => return Err(Fault::new(278, format!("action, {}", printable(action.unwrap_or("none"))))),
+        };
+        let change = Change { name, what };
+        self.app.edit(self.caller.clone(), false, None, move |root| apply(root, &change)).await?;
+        Ok(Answer::with_status(status).into_response())
+    }
+}
+
+/// NetScaler's own command policies, as far as there are roles like them.
+fn role(policy: &str) -> Result<Role, Fault> {
+    let found = Role::ALL.into_iter().find(|role| role.word().eq_ignore_ascii_case(policy));
+    found.ok_or_else(|| Fault::new(258, format!("policyName, {}: read-only, operator or superuser", printable(policy))))
+}
+
+/// Argon2 takes its time, beside traffic.
+async fn hashed(password: String) -> Result<String, Fault> {
+    if password.len() > PASSWORD_MAX {
+        return Err(Fault::new(1097, "password"));
+    }
+    let hash = tokio::task::spawn_blocking(move || hash_password(password.as_bytes())).await;
+    hash.ok().and_then(Result::ok).ok_or_else(|| Fault::new(1043, ""))
+}
+
+fn apply(root: &mut Map<String, Value>, change: &Change) -> Result<(), Fault> {
+    let Change { name, what } = change;
+    let table = |root: &mut Map<String, Value>, key: &str| {
+        let inner = root.entry(key.to_owned()).or_insert_with(|| Value::Object(Map::new()));
+        inner.as_object_mut().map(std::mem::take).unwrap_or_default()
+    };
+    let mut admin = table(root, "admin");
+    let mut users = table(&mut admin, "user");
+    let done = changed(&mut users, name, what);
+    if users.is_empty() {
+        admin.shift_remove("user");
+    } else {
+        admin.insert("user".into(), Value::Object(users));
+    }
+    if admin.is_empty() {
+        root.shift_remove("admin");
+    } else {
+        root.insert("admin".into(), Value::Object(admin));
+    }
+    done
+}
+
+fn changed(users: &mut Map<String, Value>, name: &str, what: &What) -> Result<(), Fault> {
+    if let What::Add(hash) = what {
+        if users.contains_key(name) {
+            return Err(Fault::new(273, format!("userName, {}", printable(name))));
+        }
+        users.insert(name.to_owned(), json!({ "role": Role::ReadOnly.word(), "password_hash": hash }));
+        return Ok(());
+    }
+    let missing = || Fault::no_such("userName", &printable(name));
+    let user = users.get_mut(name).and_then(Value::as_object_mut).ok_or_else(missing)?;
+    match what {
+        What::Add(_) => {}
+        What::Password(hash) => drop(user.insert("password_hash".into(), hash.clone().into())),
+        What::Role(role) => drop(user.insert("role".into(), role.word().into())),
+        What::NoRole(role) => {
+            if user.get("role").and_then(Value::as_str) != Some(role.word()) {
+                return Err(Fault::no_such("policyName", role.word()));
+            }
+            user.insert("role".into(), Role::ReadOnly.word().into());
+        }
+        What::Remove => drop(users.shift_remove(name)),
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_user_is_added_gets_a_role_and_goes_and_nothing_else_changes() {
+        let mut root = Map::from_iter([("vserver".to_owned(), json!({}))]);
+        let mut act = |what| {
+            let done = apply(&mut root, &Change { name: "ops".into(), what }).map_err(|fault| fault.code);
+            (done, root.get("admin").cloned().unwrap_or_default())
+        };
+        assert_eq!(act(What::Remove), (Err(258), Value::Null));
+        let user = |role: &str, hash: &str| json!({"user": {"ops": {"role": role, "password_hash": hash}}});
+        assert_eq!(act(What::Add("$a".into())), (Ok(()), user("read-only", "$a")));
+        assert_eq!(act(What::Add("$b".into())), (Err(273), user("read-only", "$a")));
+        assert_eq!(act(What::Role(Role::Operator)), (Ok(()), user("operator", "$a")));
+        assert_eq!(act(What::Password("$c".into())), (Ok(()), user("operator", "$c")));
+        assert_eq!(act(What::NoRole(Role::Superuser)).0, Err(258));
+        assert_eq!(act(What::NoRole(Role::Operator)), (Ok(()), user("read-only", "$c")));
+        assert_eq!(act(What::Remove), (Ok(()), Value::Null));
+    }
+}
