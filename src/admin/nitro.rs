@@ -24,6 +24,7 @@ mod session;
 mod shape;
 mod special;
 mod stat;
+mod suites;
 mod system;
 mod target;
 mod unbound;

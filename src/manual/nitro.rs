@@ -49,7 +49,8 @@
 //! and `fullvalues`, which change nothing because everything is shown. Any other is 1090.
 //!
 //! A list without entries is not there; of an object that is there this holds for every binding that NetScaler knows,
-//! also for those that there can be none of here. Of an object that is not there it is 258.
+//! also for those that there can be none of here. Of an object that is not there it is 258. Cipher suites and curves of
+//! what speaks TLS are shown; they cannot be chosen.
 //!
 //! Several objects in an array are one edit: `X-NITRO-ONERROR` says `exit` (the default: what came before the failing
 //! one stays), `continue`, or `rollback`. A failure answers `207 Multi Status` with 1243 and an entry for each; what was
@@ -59,7 +60,7 @@
 //! A change is in the running configuration at once; `nsconfig.configchanged` is true until it is saved. `clear` needs
 //! `force`, and at the levels `basic` and `extended` removes everything but the appliance itself: the address of the
 //! management, users, peers, the journal's settings and `[dns]`; `basic` keeps features, log, resolver and defaults
-//! too. `full` is refused.
+//! too. `full` is refused. `clear ns config -force LEVEL` in the shell is the same command.
 //!
 //! ## What is there
 //!

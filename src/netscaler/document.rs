@@ -6,6 +6,7 @@
 
 mod bind;
 mod check;
+mod clear;
 mod joint;
 mod part;
 mod policy;
@@ -111,6 +112,7 @@ impl Document {
             (Shape::Single { section: "features" }, Verb::Set) => self.features(&arguments, true)?,
             (Shape::Single { section: "features" }, Verb::Unset) => self.features(&arguments, false)?,
             (Shape::Single { section: "appliance" }, Verb::Set) => self.host_name(&arguments)?,
+            (Shape::Single { .. }, Verb::Remove) if resource.nitro == "nsconfig" => self.clear(&arguments)?,
             (Shape::Single { .. }, Verb::Set | Verb::Unset) => self.set_nothing(resource, &arguments)?,
             (_, verb) => return Err(NsError::no_such_command(&format!("{} {}", verb.word(), resource.said()))),
         }

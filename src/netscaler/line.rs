@@ -53,6 +53,11 @@ pub fn parse_tokens(tokens: &[Token]) -> Result<Parsed, NsError> {
         Ok(None) => return other(),
         Err(()) => return Err(NsError::with(1089, &[&first.text])),
     };
+    if word == "clear"
+        && let Some(statement) = clear(tokens)
+    {
+        return Ok(Parsed::Statements(vec![statement]));
+    }
     let verb = match word {
         "enable" | "disable" => {
             let is_feature = |at: usize, whole: &str| tokens.get(at).is_some_and(|t| begins(whole, t));
@@ -76,6 +81,25 @@ pub fn parse_tokens(tokens: &[Token]) -> Result<Parsed, NsError> {
         statements.push(statement(verb, resource, &line)?);
     }
     Ok(Parsed::Statements(statements))
+}
+
+/// `clear [ns] config [-force] <level>`
+fn clear(tokens: &[Token]) -> Option<Statement> {
+    let is = |at: usize, word: &str| tokens.get(at).is_some_and(|token| begins(word, token));
+    let used = if is(1, "ns") && is(2, "config") { 3 } else { 2 };
+    if used == 2 && !is(1, "config") {
+        return None;
+    }
+    let mut statement = Statement::new(Verb::Remove, Resource::find("nsconfig")?);
+    for token in &tokens[used..] {
+        let is_force = !token.quoted && token.text.len() > 1 && begins("-force", token);
+        let key = if is_force { "force" } else { "level" };
+        let value = if is_force { true.into() } else { token.text.clone().into() };
+        if statement.arguments.insert(key.to_owned(), value).is_some() {
+            return None;
+        }
+    }
+    Some(statement)
 }
 
 /// Whether a token is this word, or begins it.

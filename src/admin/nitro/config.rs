@@ -64,7 +64,7 @@ pub(super) fn read(
     let reading = Reading { app, world, name, asked };
     if let Some(owner) = unbound::owner(&lower).filter(|_| !is_known(&lower)) {
         let document = reading.document()?;
-        return unbound::read(&document, owner, name);
+        return unbound::read(&document, owner, &lower, name);
     }
     let machine = || Machine::read(&app.0.nitro.meter, tokio::time::Instant::now());
     let mut found = match system::read(world, machine, &lower) {

@@ -25,7 +25,6 @@ impl Call<'_> {
         Some(match (resource, self.parts.method.as_str(), action) {
             ("nsconfig", "POST", Some("save")) => self.save(object).await,
             ("nsconfig", "POST", Some("clear")) => self.clear(object).await,
-            ("nshostname", "PUT", None) => self.host_name(object).await,
             ("nsip" | "nsip6", ..) => {
                 let why = "addresses are the machine's own here: give it one, and a vserver listens on it";
                 Err(Fault::new(257, format!("ipAddress: {why}")))
@@ -49,26 +48,6 @@ impl Call<'_> {
             return Err(Fault::new(1090, printable(unknown)));
         }
         self.app.command(self.caller.clone(), Command::Save, Duration::ZERO).await?;
-        Ok(Answer::ok().into_response())
-    }
-
-    /// `set ns hostName`: what this box is called.
-    async fn host_name(&self, object: Option<&Object>) -> Result<Response, Fault> {
-        entry::allow(&self.caller, Access::Configure)?;
-        let object = object.ok_or_else(|| Fault::new(1095, "hostName"))?;
-        if let Some(unknown) = object.keys().find(|key| !key.eq_ignore_ascii_case("hostname")) {
-            return Err(Fault::new(1090, printable(unknown)));
-        }
-        let name = object.values().next().and_then(Value::as_str).filter(|name| !name.is_empty());
-        let name = name.ok_or_else(|| Fault::new(1095, "hostName"))?.to_owned();
-        let edit = move |root: &mut Map<String, Value>| -> Result<(), Fault> {
-            let appliance = root.entry("appliance").or_insert_with(|| Value::Object(Map::new()));
-            if let Value::Object(appliance) = appliance {
-                appliance.insert("name".into(), name.clone().into());
-            }
-            Ok(())
-        };
-        self.app.edit(self.caller.clone(), false, None, edit).await?;
         Ok(Answer::ok().into_response())
     }
 
@@ -171,7 +150,6 @@ fn is_read_only(resource: &str) -> bool {
             | "nsfeature"
             | "nsmode"
             | "hanode"
-            | "nshostname"
             | "interface"
             | "ntpsync"
             | "ntpstatus"

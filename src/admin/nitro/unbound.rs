@@ -3,6 +3,7 @@
 
 use super::answer::Fault;
 use super::stat::Found;
+use super::suites;
 use super::target::Named;
 use crate::netscaler::document::Document;
 use crate::netscaler::resource::Resource;
@@ -64,17 +65,20 @@ pub(super) fn owner(resource: &str) -> Option<&'static str> {
     })
 }
 
-/// The list of an object of `owner`, and of all of them.
-pub(super) fn read(document: &Document, owner: &'static str, name: Option<&Named>) -> Result<Found, Fault> {
-    let nothing = Found { objects: Vec::new(), single: false };
-    let Some(name) = name else { return Ok(nothing) };
+/// The list of an object of `owner`, and of all of them; `kind`: the binding, in lower case.
+pub(super) fn read(document: &Document, owner: &'static str, kind: &str, name: Option<&Named>) -> Result<Found, Fault> {
+    let found = |objects| Found { objects, single: false };
+    let Some(name) = name else { return Ok(found(Vec::new())) };
     let resource = Resource::find(owner);
     let is_there = |name: &str| {
         resource.is_some_and(|resource| document.has(resource, name)) || (owner == "lbmonitor" && is_built_in(name))
     };
     let wanted = name.find(is_there);
     let key = resource.map_or("name", |resource| resource.key);
-    if is_there(wanted) { Ok(nothing) } else { Err(Fault::no_such(key, wanted)) }
+    if !is_there(wanted) {
+        return Err(Fault::no_such(key, wanted));
+    }
+    Ok(found(suites::read(document, owner, kind, wanted).unwrap_or_default()))
 }
 
 fn is_built_in(monitor: &str) -> bool {
@@ -98,7 +102,7 @@ mod tests {
         let document = Document::from_toml(text).unwrap();
         let read = |owner, name: &str| {
             let name = Named::parse(name).unwrap();
-            read(&document, owner, Some(&name)).map(|found| found.objects.len()).map_err(|fault| fault.code)
+            read(&document, owner, "x", Some(&name)).map(|found| found.objects.len()).map_err(|fault| fault.code)
         };
         for (owner, name) in
             [("lbvserver", "web"), ("csvserver", "front"), ("sslvserver", "front"), ("lbmonitor", "tcp")]

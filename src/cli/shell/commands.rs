@@ -18,7 +18,7 @@ use build::{
 };
 use explain::{explain_dns, explain_request, explain_service};
 
-use shapes::{absent, disable_vserver, enable, enable_vserver, force, one, plain, running_config};
+use shapes::{disable_vserver, enable, enable_vserver, force, one, plain, running_config};
 use views::{show, stat};
 
 pub(super) use request::{Boxed, Explained, Request, View};
@@ -331,15 +331,4 @@ pub(super) const COMMANDS: &[Command] = &[
             Ok(Request::Batch { file, out })
         },
     },
-    absent(&["clear", "ns", "config"]),
-    absent(&["clear", "config"]),
 ];
-
-// === impl Command ===
-
-impl Command {
-    /// NetScaler has it and this build does not; such a command has no usage.
-    pub fn is_absent(&self) -> bool {
-        self.usage.is_empty()
-    }
-}

@@ -36,6 +36,10 @@ pub(super) fn is_configuration(tokens: &[Token]) -> bool {
     if VERBS.iter().any(|verb| is(verb)) && !is_short {
         return true;
     }
+    if is("clear") {
+        let at = usize::from(word(0).eq_ignore_ascii_case("ns"));
+        return !word(at).is_empty() && starts_with("config", word(at));
+    }
     if is("enable") || is("disable") {
         return word(0).eq_ignore_ascii_case("ns") && !word(1).is_empty() && starts_with("feature", word(1));
     }
@@ -214,7 +218,9 @@ pub(super) fn usages() -> Vec<String> {
             usages.push(format!("bind {said} {}{}", arguments.join(" "), keyword.unwrap_or_default()));
         }
     }
-    usages.extend(["enable ns feature <feature>...".to_owned(), "disable ns feature <feature>...".to_owned()]);
+    let others =
+        ["enable ns feature <feature>...", "disable ns feature <feature>...", "clear ns config -force <level>"];
+    usages.extend(others.map(str::to_owned));
     usages
 }
 
@@ -252,6 +258,7 @@ mod tests {
             "enable lb vserver v",
             "rm outbox 1",
             "clear lb persistentSessions",
+            "clear ns",
             "re scenario dr",
         ] {
             assert!(!is_configuration(&tokens(line).unwrap()), "{line}");

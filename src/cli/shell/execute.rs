@@ -303,8 +303,7 @@ async fn checks_of(client: &Client, owner: &str, monitor: Option<&str>) -> Resul
 /// The commands whose keywords begin with `words`, which may be shortened as in a command.
 fn help(words: &[String]) -> Result<Answer, Refused> {
     let fits = |command: &&Command| words.iter().zip(command.words).all(|(word, keyword)| starts_with(keyword, word));
-    let mut usages: Vec<String> =
-        COMMANDS.iter().filter(|c| !c.is_absent()).filter(fits).map(|c| c.usage.to_owned()).collect();
+    let mut usages: Vec<String> = COMMANDS.iter().filter(fits).map(|c| c.usage.to_owned()).collect();
     let begins = |usage: &String| words.iter().zip(usage.split(' ')).all(|(word, keyword)| starts_with(keyword, word));
     usages.extend(configure::usages().into_iter().filter(begins));
     if usages.is_empty() {

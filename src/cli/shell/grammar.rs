@@ -21,10 +21,6 @@ pub(super) fn parse(tokens: &[Token]) -> Result<Request, String> {
         return Ok(Request::Help { words: words.iter().map(|word| word.text.clone()).collect() });
     }
     let (command, used) = find(tokens)?;
-    if command.is_absent() {
-        // Whatever its arguments would be.
-        return (command.build)(&Arguments::default());
-    }
     let arguments = arguments(command, &tokens[used..])?;
     if arguments.positional.len() < command.least {
         return Err(format!("Too few arguments; {}", command.usage));

@@ -22,7 +22,7 @@ add lb vserver vs-web HTTP 192.0.2.10 80 -persistenceType NONE -cltTimeout 180 -
 add lb vserver vs-spare HTTP 0.0.0.0 0 -persistenceType NONE -cltTimeout 180
 bind lb vserver vs-web svc-1
 bind lb vserver vs-spare svc-2
-add service svc-1 srv-1 HTTP 8080 -gslb NONE -maxClient 0 -maxReq 0 -cip DISABLED -usip NO -useproxyport YES -sp OFF -cltTimeout 180 -svrTimeout 360 -CKA NO -TCPB NO -CMP NO -tcpProfileName nstcp_default_profile
+add service svc-1 srv-1 HTTP 8080 -gslb NONE -maxClient 0 -maxReq 0 -cip DISABLED -usip NO -useproxyport YES -sp OFF -cltTimeout 180 -svrTimeout 360 -CKA NO -TCPB NO -CMP NO -tcpProfileName fast
 add service svc-2 srv-2 HTTP 8080 -maxClient 0 -maxReq 0
 add server srv-1 10.1.0.1
 add server srv-2 10.1.0.2

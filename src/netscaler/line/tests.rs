@@ -51,6 +51,10 @@ fn everything_may_be_shortened_as_long_as_it_is_unambiguous() {
     let persistence = json!({"name": "web", "persistencetype": "NONE"});
     assert_eq!(one("set lb vserver web -persist NONE"), (Verb::Set, "lbvserver", persistence));
     assert_eq!(code("set lb vserver web -persistence NONE"), 1099);
+    let cleared = json!({"force": true, "level": "basic"});
+    assert_eq!(one("clear ns config -force basic"), (Verb::Remove, "nsconfig", cleared));
+    assert_eq!(one("clear conf basic -f"), (Verb::Remove, "nsconfig", json!({"level": "basic", "force": true})));
+    assert!(matches!(parse("clear lb persistentSessions"), Ok(Parsed::Other(_))));
     let member = json!({"servicegroupname": "g", "ip": "192.0.2.1", "port": "80", "weight": "3"});
     let binding = "servicegroup_servicegroupmember_binding";
     assert_eq!(one("set serviceGroup g 192.0.2.1 80 -weight 3"), (Verb::Set, binding, member));

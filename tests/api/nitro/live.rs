@@ -15,7 +15,7 @@ fn pem() -> (String, String) {
 
 #[test]
 fn an_uploaded_certificate_is_named_bound_shown_and_kept_while_it_is_in_use() {
-    let rig = Rig::start(CONFIG);
+    let rig = Rig::start(&format!("# stays\n{CONFIG}"));
     let (certificate, key) = pem();
     let upload = |name: &str, text: &str| {
         let content = STANDARD.encode(text);
@@ -46,6 +46,9 @@ fn an_uploaded_certificate_is_named_bound_shown_and_kept_while_it_is_in_use() {
     let shown = rig.get("config/sslvserver_sslcertkey_binding/secure");
     assert_eq!(shown["sslvserver_sslcertkey_binding"][0]["certkeyname"], "web");
     assert_eq!(rig.get("stat/sslvserver/secure")["sslvserver"][0]["vservername"], "secure");
+
+    // A configuration that names files keeps its comments like any other.
+    assert!(rig.running().starts_with("# stays\n"), "{:.100}", rig.running());
 
     let nothing = json!({});
     let delete = |path: &str| rig.call("DELETE", path, &nothing).1;

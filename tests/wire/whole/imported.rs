@@ -181,10 +181,10 @@ fn a_saved_configuration_of_seven_hundred_lines_is_imported_and_served() {
     assert!(answer.starts_with("HTTP/1.1 403 ") && answer.ends_with("not from here\n"), "{answer}");
 
     // Without TLS: by host and path, the default, and what is dropped.
-    let http = |request: &str, host: &str| ask(plain(appliance.vip("cs-http")), request, host, "");
-    assert_eq!(who(&http("GET /app02/x", "app02.example.test")).1, "app02-1");
-    assert!(who(&http("GET /x", "app02.example.test")).1.starts_with("app01-"));
-    assert_eq!(http("GET /a/..b", "app02.example.test"), "", "dropped without an answer");
+    let plainly = |request: &str, host: &str| ask(plain(appliance.vip("cs-http")), request, host, "");
+    assert_eq!(who(&plainly("GET /app02/x", "app02.example.test")).1, "app02-1");
+    assert!(who(&plainly("GET /x", "app02.example.test")).1.starts_with("app01-"));
+    assert_eq!(plainly("GET /a/..b", "app02.example.test"), "", "dropped without an answer");
 
     // Connections of a protocol that nobody looks into.
     let mut stream = plain(appliance.vip("lb-app25"));

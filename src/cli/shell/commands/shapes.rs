@@ -54,12 +54,3 @@ pub(super) const fn plain(
 ) -> Command {
     Command { words, least: 0, most: 0, options: &[], usage, names: None, build }
 }
-
-/// NetScaler has it and this build does not.
-pub(super) const fn absent(words: &'static [&'static str]) -> Command {
-    let build: fn(&Arguments) -> Result<Request, String> = |_| {
-        Err("not available in this build: clearing the configuration; `bascule apply` replaces all of it by a file"
-            .into())
-    };
-    Command { words, least: 0, most: usize::MAX, options: &[], usage: "", names: None, build }
-}
