@@ -15,8 +15,9 @@ pub fn running(sources: &[Source], model: &Model) -> (String, bool) {
             || model.certificates.iter().any(|c| *c.chain.file == *path)
             || ends.flat_map(|tls| [&tls.certificate, &tls.ca]).any(|pem| *pem.file == *path)
     };
-    // Paths in the model are relative to the root file.
-    let is_named_text = |source: &Source| named(source.path.strip_prefix(folder).unwrap_or(&source.path));
+    // Paths in the model are relative to the root file, or whole as they were written.
+    let is_named_text =
+        |source: &Source| named(&source.path) || named(source.path.strip_prefix(folder).unwrap_or(&source.path));
     match sources.split_first() {
         Some((root, rest)) if rest.iter().all(is_named_text) => (root.text.to_string(), true),
         _ => (render::render(model), false),
