@@ -89,7 +89,9 @@ pub(super) fn choose(
 fn is(found: &Value, wanted: &str) -> bool {
     match found {
         Value::String(text) => text.eq_ignore_ascii_case(wanted),
-        other => other.to_string() == wanted,
+        Value::Bool(yes) => wanted.parse() == Ok(*yes),
+        Value::Number(number) => number.to_string() == wanted,
+        _ => false,
     }
 }
 

@@ -87,7 +87,7 @@ impl Call<'_> {
         for (key, value) in &object {
             let fixed = FIXED.iter().find(|(name, _)| resource == LIST && name == key);
             match fixed {
-                Some((_, is)) if value.as_str() == Some(is) || value.to_string() == *is => {}
+                Some((_, is)) if says(value, is) => {}
                 Some(_) => return Err(Fault::new(1097, format!("{key}: not available here"))),
                 None if known.contains(&&key[..]) => {}
                 None => return Err(Fault::new(1090, printable(key))),
@@ -114,6 +114,15 @@ impl Call<'_> {
 }
 
 /// NetScaler's own command policies, as far as there are roles like them.
+/// Whether a value, as a text or as a number, is this one.
+fn says(value: &Value, wanted: &str) -> bool {
+    match value {
+        Value::String(text) => text == wanted,
+        Value::Number(number) => number.to_string() == wanted,
+        _ => false,
+    }
+}
+
 fn role(policy: &str) -> Result<Role, Fault> {
     let found = Role::ALL.into_iter().find(|role| role.word().eq_ignore_ascii_case(policy));
     found.ok_or_else(|| Fault::new(258, format!("policyName, {}: read-only, operator or superuser", printable(policy))))
