@@ -113,7 +113,6 @@ impl Call<'_> {
     }
 }
 
-/// NetScaler's own command policies, as far as there are roles like them.
 /// Whether a value, as a text or as a number, is this one.
 fn says(value: &Value, wanted: &str) -> bool {
     match value {
@@ -123,6 +122,7 @@ fn says(value: &Value, wanted: &str) -> bool {
     }
 }
 
+/// NetScaler's own command policies, as far as there are roles like them.
 fn role(policy: &str) -> Result<Role, Fault> {
     let found = Role::ALL.into_iter().find(|role| role.word().eq_ignore_ascii_case(policy));
     found.ok_or_else(|| Fault::new(258, format!("policyName, {}: read-only, operator or superuser", printable(policy))))
