@@ -15,6 +15,7 @@ mod config;
 mod entry;
 mod fault;
 mod files;
+mod gslb;
 mod live;
 mod machine;
 mod missing;

@@ -13,6 +13,7 @@ mod configure;
 mod editor;
 mod execute;
 mod grammar;
+mod gslb;
 mod nitro;
 mod pipe;
 mod policies;

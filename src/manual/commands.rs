@@ -49,8 +49,9 @@
 //! | `show ns feature` | which are on |
 //! | `batch -fileName F [-outfile F]` | lines of a file; an error does not end it, and a summary tells which lines failed. The same goes for lines through a pipe |
 //!
-//! `add gslb …` is refused: zones, scenarios and data centres decide what names are answered with
-//! ([`records`](super::records)). Certificates are files of the appliance: `-cert` and `-key` name them as the TOML does.
+//! `add gslb …` and `add dns …` are refused: zones, records and scenarios decide what names are answered with. What they do is
+//! shown: `show gslb vserver`, `service`, `site`, `stat gslb vserver`, `service`, `show dns zone`, `addRec`
+//! ([`nitro`](super::nitro)); `disable service` takes a GSLB service out of the answers ([`records`](super::records)). Certificates are files of the appliance: `-cert` and `-key` name them as the TOML does.
 //!
 //! What is in use cannot be removed (315; monitors 2131, certificates 1541). A service or group that a vserver has as a
 //! member is unbound and goes, as NetScaler does while `allowBoundSvcRemoval` is on.

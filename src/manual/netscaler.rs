@@ -102,7 +102,7 @@
 //! | tcpProfileName | refused | `tcp_profile_name` | the kernel's settings are used |
 //! | httpProfileName | refused | `http_profile_name` | `http2` and `max_req` stand in the service |
 //! | td | refused | `td` | no traffic domains |
-//! | GSLB | refused | `gslb` | records and scenarios do that |
+//! | GSLB | refused | `gslb` | records and scenarios do that: see [`import`](super::import) |
 //! | netProfile | refused | `net_profile` | connections leave from the address that the routing table chooses |
 //! | appflowLog | stored | `app_flow_log` | there is no AppFlow; the access log tells the same |
 //! | pathMonitor | refused | `pathmonitor` | bind a monitor |

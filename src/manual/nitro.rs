@@ -74,6 +74,14 @@
 //! rewriting with their actions, pattern sets and bindings ([`policies`](super::policies)). `bascule manual netscaler` has
 //! each parameter. What else NetScaler has and clients look at lists as empty, so that they go on.
 //!
+//! **GSLB** is read and not written: `gslbvserver`, `gslbservice`, `gslbsite`, `gslbvserver_gslbservice_binding`,
+//! `gslbvserver_domain_binding`, `gslbservice_lbmonitor_binding`, the collections of both, and in `stat` `gslbvserver` and
+//! `gslbservice`. A GSLB vserver is a steered RRset ([`records`](super::records)), called as its `gslb_vserver` says or else by
+//! its domain; a DR set is its backup vserver, called as the scenario; a GSLB service is what a record's check looks at; a
+//! site is a data centre. `gslbservice?action=disable` disables the service behind it, and answers 1858 where the state is
+//! that of a vserver or check. `dnszone`, `dnssoarec`, `dnsaddrec`, `dnsaaaarec`, `dnscnamerec`, `dnsnsrec`, `dnsmxrec`,
+//! `dnstxtrec`, `dnssrvrec` and `dnsptrrec` tell of zone text. Writing any of them answers 1088 and says what to write instead.
+//!
 //! What is not there answers 1088 (a resource), 1090 (an attribute) or 1097 with the reason (a value): nothing is taken
 //! and ignored. `GET /api/v1/nitro/missing` and the dashboard's page *Asked in vain* list what clients asked for in vain
 //! since the start.

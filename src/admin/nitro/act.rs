@@ -22,6 +22,7 @@ fn known(resource: &str) -> Option<&'static [&'static str]> {
     Some(match resource {
         "lbvserver" | "csvserver" | "vserver" => &["name"],
         "service" | "server" => &["name", "delay", "graceful"],
+        "gslbservice" => &["servicename"],
         "servicegroup" | "servicegroup_servicegroupmember_binding" => {
             &["servicegroupname", "servername", "ip", "port", "delay", "graceful"]
         }
@@ -212,6 +213,9 @@ fn objects(world: &World<'_>, resource: &str, object: &Object) -> Result<Vec<Obj
     match resource {
         "server" => one(Kind::Server, named("name")?),
         "service" => one(Kind::Service, named("name")?),
+        "gslbservice" => {
+            super::gslb::switched(world, &named("servicename")?).map(|(kind, name)| vec![ObjectRef::new(kind, name)])
+        }
         "lbmonitor" => checks(world, object),
         "servicegroup" if text(object.get("servername")).or(text(object.get("ip"))).is_none() => {
             let name = named("servicegroupname")?;

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::answer::{Fault, Object};
 use super::files::Files;
+use super::gslb;
 use super::live::{self, put};
 use super::machine::Machine;
 use super::stat::Found;
@@ -48,7 +49,8 @@ pub(super) fn names() -> Vec<&'static str> {
         "login",
         "logout",
     ];
-    let all: BTreeSet<&str> = Resource::all().map(|resource| resource.nitro).chain(ours).chain(own).collect();
+    let all: BTreeSet<&str> =
+        Resource::all().map(|resource| resource.nitro).chain(ours).chain(own).chain(gslb::NAMES).collect();
     all.into_iter().collect()
 }
 
@@ -61,6 +63,9 @@ pub(super) fn read(
     asked: &Asked,
 ) -> Result<Found, Fault> {
     let lower = resource.to_ascii_lowercase();
+    if let Some(found) = gslb::read(world, &lower, name, asked) {
+        return found;
+    }
     let reading = Reading { app, world, name, asked };
     if let Some(owner) = unbound::owner(&lower).filter(|_| !is_known(&lower)) {
         let document = reading.document()?;

@@ -196,7 +196,7 @@ pub(super) fn monitor(world: &World<'_>, id: ServiceId, at: usize) -> Object {
     object
 }
 
-fn truth(value: Truth) -> &'static str {
+pub(super) fn truth(value: Truth) -> &'static str {
     match value {
         Truth::True => "UP",
         Truth::False => "DOWN",

@@ -5,6 +5,7 @@ mod objects;
 mod totals;
 
 use super::answer::{Fault, Object};
+use super::gslb;
 use super::live::put;
 use super::machine::Machine;
 use super::target::{Asked, Named};
@@ -18,6 +19,8 @@ pub(super) struct Found {
     /// There is one of it: an object, not a list.
     pub single: bool,
 }
+
+pub(super) use objects::service;
 
 /// Resources with statistics.
 pub(super) const RESOURCES: &[&str] = &[
@@ -90,8 +93,9 @@ pub(super) fn read(
         "aaa" => single(totals::aaa()),
         "hanode" => Ok(Found { objects: vec![totals::hanode()], single: false }),
         "interface" => listed("id", totals::interfaces(machine)),
+        word @ ("gslbvserver" | "gslbservice") => gslb::statistics(world, word, name),
         // NetScaler has them, and there are none.
-        "gslbvserver" | "gslbservice" | "vpnvserver" | "lbmonitor" => listed("name", Vec::new()),
+        "vpnvserver" | "lbmonitor" => listed("name", Vec::new()),
         _ => return None,
     };
     Some(found)
@@ -102,7 +106,7 @@ fn single(object: Object) -> Result<Found, Fault> {
 }
 
 /// All of them, or the one that is named.
-fn pick(key: &str, objects: Vec<Object>, name: Option<&Named>) -> Result<Found, Fault> {
+pub(super) fn pick(key: &str, objects: Vec<Object>, name: Option<&Named>) -> Result<Found, Fault> {
     let Some(name) = name else { return Ok(Found { objects, single: false }) };
     let is = |object: &Object, name: &str| object.get(key).is_some_and(|value| value == name);
     let wanted = name.find(|name| objects.iter().any(|object| is(object, name)));

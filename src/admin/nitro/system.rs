@@ -97,10 +97,7 @@ pub(super) const MODES: &[(&str, bool)] = &[
 
 /// Resources of NetScaler that clients list, and that there is none of here.
 pub(super) const EMPTY: &[&str] = &[
-    "gslbsite",
-    "gslbservice",
     "gslbservicegroup",
-    "gslbvserver",
     "vpnvserver",
     "authenticationvserver",
     "crvserver",

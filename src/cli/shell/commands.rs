@@ -12,6 +12,7 @@ mod views;
 
 use super::configure::batch_arguments;
 use super::grammar::Arguments;
+use super::gslb::{self, Shown};
 use build::{
     act, connections, disable, disable_body, first, group, kick, monitors, note, persistence, set_force, set_scenario,
     set_split, set_switch, shown, unlock,
@@ -64,6 +65,13 @@ pub(super) const COMMANDS: &[Command] = &[
     show(&["show", "pairs"], "show pairs [<name>]", View::Pair),
     show(&["show", "peers"], "show peers [<name>]", View::Peer),
     show(&["show", "zone"], "show zone [<name>]", View::Zone),
+    gslb::command(&["show", "gslb", "vserver"], "show gslb vserver [<name>]", Shown::Vserver),
+    gslb::command(&["show", "gslb", "service"], "show gslb service [<name>]", Shown::Service),
+    gslb::command(&["show", "gslb", "site"], "show gslb site [<name>]", Shown::Site),
+    gslb::command(&["show", "dns", "zone"], "show dns zone [<name>]", Shown::Zone),
+    gslb::command(&["show", "dns", "addRec"], "show dns addRec [<name>]", Shown::AddRec),
+    gslb::command(&["stat", "gslb", "vserver"], "stat gslb vserver [<name>]", Shown::VserverStatistics),
+    gslb::command(&["stat", "gslb", "service"], "stat gslb service [<name>]", Shown::ServiceStatistics),
     show(&["show", "rule"], "show rule [<name>]", View::Rule),
     show(&["show", "ssl", "certKey"], "show ssl certKey [<name>]", View::Certificate),
     policies::CS_ACTION,

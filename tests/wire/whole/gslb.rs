@@ -4,7 +4,9 @@ use std::io::Write as _;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use super::box_under_test::{Backend, Box, free_port, within};
+use serde_json::{Value, json};
+
+use super::box_under_test::{Backend, Box, free_port, http, within};
 
 const SOON: Duration = Duration::from_secs(20);
 
@@ -79,4 +81,96 @@ fn an_imported_gslb_configuration_answers_takes_out_what_is_down_and_falls_back_
     within(SOON, "both sites answer again", || answers(&box_) == ["192.0.2.1", "198.51.100.1"]);
     box_.act("POST", "/services/gs-there/disable", "{}");
     assert_eq!(answers(&box_), ["192.0.2.1"]);
+}
+
+fn nitro(box_: &Box, method: &str, path: &str, body: &str) -> (u16, Value) {
+    let answer = http(box_.admin, method, &format!("/nitro/v1/{path}"), body, &[]).expect("an answer");
+    (answer.status, serde_json::from_str(&answer.body).unwrap_or_else(|_| panic!("{}", answer.body)))
+}
+
+#[test]
+fn netscalers_words_tell_what_gslb_does_and_switch_it() {
+    let (here, there, spare) = (Backend::start("here"), Backend::start("there"), Backend::start("spare"));
+    let box_ = Box::start(&imported(&saved(&here, &there, &spare)));
+    within(SOON, "all are up", || answers(&box_) == ["192.0.2.1", "198.51.100.1"]);
+    box_.expect_service("gs-spare", "UP", SOON);
+    let one = |path: &str, resource: &str| nitro(&box_, "GET", path, "").1[resource][0].clone();
+    within(SOON, "the member here is known", || one("config/gslbservice/gs-here", "gslbservice")["svrstate"] == "UP");
+    let vserver = one("config/gslbvserver/gv", "gslbvserver");
+    let told =
+        ["servicetype", "dnsrecordtype", "lbmethod", "mir", "edr", "curstate", "backupvserver", "activeservices"];
+    assert_eq!(
+        told.map(|key| vserver[key].as_str().unwrap_or_default().to_owned()),
+        ["HTTP", "A", "ROUNDROBIN", "ENABLED", "DISABLED", "UP", "gv-dr", "2"]
+    );
+    let names = |path: &str, resource: &str, key: &str| {
+        let (_, answer) = nitro(&box_, "GET", path, "");
+        let list = answer[resource].as_array().cloned().unwrap_or_default();
+        list.iter().map(|one| one[key].as_str().unwrap_or_default().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(names("config/gslbvserver", "gslbvserver", "name"), ["gv", "gv-dr"]);
+    assert_eq!(names("config/gslbsite", "gslbsite", "sitetype"), ["LOCAL", "REMOTE"]);
+    assert_eq!(names("config/gslbservice", "gslbservice", "servicename"), ["gs-here", "gs-spare", "gs-there"]);
+    let members = "gslbvserver_gslbservice_binding";
+    assert_eq!(names(&format!("config/{members}/gv"), members, "servicename"), ["gs-here", "gs-there"]);
+    assert_eq!(names(&format!("config/{members}/gv-dr"), members, "curstate"), ["UP"]);
+    let domain = one("config/gslbvserver_domain_binding/gv", "gslbvserver_domain_binding");
+    assert_eq!((&domain["domainname"], &domain["ttl"]), (&json!("www.gslb.example.test"), &json!("5")));
+    let (status, none) = nitro(&box_, "GET", "config/gslbvserver_domain_binding/gv-dr", "");
+    assert_eq!((status, none["errorcode"].as_u64(), none.get("gslbvserver_domain_binding")), (200, Some(0), None));
+    assert_eq!(nitro(&box_, "GET", "config/gslbvserver_domain_binding/none", "").0, 404);
+    for (name, status) in [("gv", 200), ("none", 404)] {
+        let (got, _) = nitro(&box_, "GET", &format!("config/gslbvserver_spilloverpolicy_binding/{name}"), "");
+        assert_eq!(got, status, "nothing of this kind is bound to {name}");
+    }
+    assert_eq!(
+        names("config/gslbservice?args=sitename:site-b", "gslbservice", "servicename"),
+        ["gs-spare", "gs-there"]
+    );
+    let monitor = one("config/gslbservice_lbmonitor_binding/gs-there", "gslbservice_lbmonitor_binding");
+    assert_eq!((&monitor["monitor_name"], &monitor["monitor_state"]), (&json!("quick"), &json!("UP")));
+    let record = one("config/dnsaddrec/ns1.gslb.example.test", "dnsaddrec");
+    assert_eq!((&record["ipaddress"], &record["ttl"]), (&json!("127.0.0.1"), &json!("3600")));
+    assert_eq!(one("config/dnssoarec", "dnssoarec")["originserver"], "ns1.gslb.example.test");
+    let counted = one("stat/gslbvserver/gv", "gslbvserver");
+    assert!(counted["tothits"].as_str().is_some_and(|hits| hits != "0"), "{counted}");
+    assert_eq!(one("stat/gslbservice/gs-there", "gslbservice")["state"], "UP");
+
+    let (status, refused) = nitro(&box_, "POST", "config/gslbsite", r#"{"gslbsite":{"sitename":"c"}}"#);
+    assert_eq!((status, refused["errorcode"].as_u64()), (404, Some(1088)));
+    assert!(refused["message"].as_str().is_some_and(|text| text.contains("zones, records, scenarios")), "{refused}");
+    let switch = |name: &str, action: &str| {
+        let body = json!({"gslbservice": {"servicename": name}}).to_string();
+        let (_, answer) = nitro(&box_, "POST", &format!("config/gslbservice?action={action}"), &body);
+        answer["errorcode"].as_u64()
+    };
+    // The vserver of this site is what is to be disabled.
+    assert_eq!(switch("gs-here", "disable"), Some(1858));
+    assert_eq!(switch("none", "disable"), Some(258));
+    assert_eq!(switch("gs-there", "disable"), Some(0));
+    assert_eq!(answers(&box_), ["192.0.2.1"]);
+    let out = one("config/gslbservice/gs-there", "gslbservice");
+    assert_eq!((&out["svrstate"], &out["state"]), (&json!("OUT OF SERVICE"), &json!("DISABLED")));
+
+    let state = box_.path("state").display().to_string();
+    let shell = |lines: &[&str]| {
+        let mut arguments = vec!["shell", "--state", &state[..]];
+        arguments.extend(lines.iter().flat_map(|line| ["-c", *line]));
+        box_.run(&arguments)
+    };
+    let (code, shown) = shell(&["show gslb vserver gv", "sh gslb serv", "stat gslb vserver"]);
+    assert_eq!(code, 0, "{shown}");
+    for line in [
+        "\tgv - HTTP\tState: UP\n\tConfigured Method: ROUNDROBIN\tBackupMethod: ROUNDROBIN\n",
+        "\tNo. of Bound Services : 2 (Total) 1 (Active)\tHealth: 50%\n\tBackup: gv-dr\n",
+        "1)\tDomain Name : www.gslb.example.test\tTTL : 5 secs\n",
+        "\tState: OUT OF SERVICE\tSite: site-b\n\tPublic IP: 198.51.100.1\t",
+        "2)\tgv-dr\tType: HTTP\tState: UP\tHealth: 100%\t",
+    ] {
+        assert!(shown.contains(line), "{line:?} is not in\n{shown}");
+    }
+    let (code, shown) = shell(&["show gslb vserver none"]);
+    assert!(code == 1 && shown.contains("No such resource [name, none]"), "{shown}");
+    assert_eq!(switch("gs-there", "enable"), Some(0));
+    within(SOON, "both answer again", || answers(&box_) == ["192.0.2.1", "198.51.100.1"]);
 }

@@ -146,7 +146,7 @@ fn mean(stats: &Stats, part: Interval) -> u128 {
     counts.and_then(|counts| counts.mean()).map_or(0, |mean: Duration| mean.as_millis())
 }
 
-pub(super) fn service(world: &World<'_>, id: ServiceId) -> Object {
+pub(in super::super) fn service(world: &World<'_>, id: ServiceId) -> Object {
     let service = world.model.service(id);
     let mut object = Object::new();
     put(&mut object, "name", &*service.name);

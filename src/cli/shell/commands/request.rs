@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::cli::shell::gslb::Shown;
+
 /// What a line asks for.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::cli::shell) enum Request {
@@ -12,6 +14,11 @@ pub(in crate::cli::shell) enum Request {
         name: Option<String>,
         /// `stat` instead of `show`.
         statistics: bool,
+    },
+    /// Sites, services and vservers of GSLB, records of DNS: as NITRO tells them.
+    Gslb {
+        shown: Shown,
+        name: Option<String>,
     },
     /// An act on one object: `path` below `/api/v1`.
     Act {
