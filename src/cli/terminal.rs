@@ -49,6 +49,7 @@ impl Held {
             if let Ok(signal) = set.wait() {
                 put_back(&before, leave);
                 let _ = set.thread_unblock().and_then(|()| raise(signal));
+                end(signal);
             }
         });
     }
@@ -58,6 +59,12 @@ impl Drop for Held {
     fn drop(&mut self) {
         put_back(&self.before, self.leave);
     }
+}
+
+/// For a process whose parent had it ignore the signal, as a shell does with what it starts behind `&`.
+#[expect(clippy::disallowed_methods, reason = "a client: nothing of it has still to be written")]
+fn end(signal: Signal) -> ! {
+    std::process::exit(128 + signal as i32)
 }
 
 fn put_back(before: &Termios, leave: &str) {

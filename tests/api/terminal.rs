@@ -79,6 +79,13 @@ impl Console {
         tcgetattr(&self.line).unwrap().local_flags == self.before.local_flags
     }
 
+    /// Waits for the end by a signal, or with what a shell says of it.
+    fn ends_by(mut self, signal: Signal) {
+        let ended = self.child.wait().unwrap().code().unwrap_or(128 + signal as i32);
+        assert!(self.is_as_before(), "the terminal is as it was");
+        assert_eq!(ended, 128 + signal as i32, "{}", self.seen);
+    }
+
     /// Waits for the end, with this exit code; -1: by a signal. What it left in its home.
     fn ends(mut self, code: i32) -> tempfile::TempDir {
         let ended = self.child.wait().unwrap().code();
@@ -183,7 +190,8 @@ async fn a_top_that_is_ended_by_a_signal_leaves_the_terminal_as_it_was() {
     let appliance = Appliance::start();
     let mut console = Console::open(&appliance, &["top"]);
     console.waits_for("q quit");
+    // Who runs the tests may ignore SIGINT, and then so do we until it comes.
     kill(Pid::from_raw(console.child.id().cast_signed()), Signal::SIGINT).unwrap();
     console.waits_for("\x1b[?25h\x1b[?1049l");
-    console.ends(-1);
+    console.ends_by(Signal::SIGINT);
 }

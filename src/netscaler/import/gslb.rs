@@ -57,9 +57,10 @@ pub(super) fn collect(lines: &mut [Pending]) -> Books {
         let words = [line.word(0), line.word(1), line.word(2)];
         let taken = match [&words[0][..], &words[1][..], &words[2][..]] {
             ["add", "service", _] if is_adns(line.text(4)) => Ok(()),
-            ["add", "gslb", "site"] => books.sites.add(at, line),
-            ["add", "gslb", "service"] => books.services.add(at, line),
-            ["add", "gslb", "vserver"] => books.vservers.add(at, line),
+            // As data centres and scenarios are named in conditions.
+            ["add", "gslb", "site"] => without(line, "@#").and_then(|()| books.sites.add(at, line)),
+            ["add", "gslb", "service"] => without(line, "!,").and_then(|()| books.services.add(at, line)),
+            ["add", "gslb", "vserver"] => without(line, "!,").and_then(|()| books.vservers.add(at, line)),
             ["set" | "bind", "gslb", "site" | "service" | "vserver"] => {
                 later.push(at);
                 continue;
@@ -90,6 +91,14 @@ pub(super) fn collect(lines: &mut [Pending]) -> Books {
     books.own_address(lines);
     books.listeners(lines);
     books
+}
+
+/// Refuses a name that holds one of the letters.
+fn without(line: &Pending, letters: &str) -> Result<(), String> {
+    match line.text(3).and_then(|name| name.chars().find(|letter| letters.contains(*letter))) {
+        Some(letter) => Err(format!("a name with `{letter}` in it cannot stand in a condition; give it another")),
+        None => Ok(()),
+    }
 }
 
 fn is_adns(kind: Option<&str>) -> bool {

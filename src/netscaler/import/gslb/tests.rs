@@ -184,6 +184,15 @@ fn names_that_no_zone_holds_get_one_that_denies_nothing_of_others() {
     loads(&imported);
 }
 
+#[test]
+fn names_that_no_condition_could_hold_are_told() {
+    let imported = import("add gslb site a@ LOCAL 192.0.2.1\nadd gslb vserver b!c HTTP\n").unwrap();
+    for at in ["add gslb site", "add gslb vserver"] {
+        assert!(matches!(line(&imported, at).fate, Fate::Missing { .. }), "{at}");
+    }
+    loads(&imported);
+}
+
 proptest::proptest! {
     #[test]
     fn no_gslb_line_makes_the_import_panic(
