@@ -93,7 +93,7 @@ impl Vserver<'_> {
                 weight_up += u64::from(record.weight);
             }
         }
-        (up, all, if weight == 0 { 0 } else { weight_up * 100 / weight })
+        (up, all, (weight_up * 100).checked_div(weight).unwrap_or(0))
     }
 
     fn protocol(&self, world: &World<'_>) -> &'static str {
