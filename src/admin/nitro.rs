@@ -44,7 +44,7 @@ use parking_lot::Mutex;
 use super::App;
 use super::auth::{Access, Caller};
 use super::body;
-use crate::config::edit::request_without_query;
+use crate::config::edit::{gives_answer, request_without_query};
 use crate::model::time::Wall;
 use crate::netscaler::document::Document;
 use answer::{Answer, Fault, Object};
@@ -150,6 +150,11 @@ fn hide(object: &mut Object) {
             *value = "(hidden)".into();
         }
     }
+    if object.get("type").and_then(|kind| kind.as_str()).is_some_and(gives_answer)
+        && let Some(target) = object.get_mut("target")
+    {
+        *target = "(hidden)".into();
+    }
     if let Some(request) = object.get_mut("httprequest")
         && let Some(before) = request.as_str().and_then(request_without_query)
     {
@@ -184,7 +189,9 @@ impl Call<'_> {
     }
 
     fn wants_warnings(&self) -> bool {
-        self.target.asked.warning || self.payload.warning
+        let header = self.parts.headers.get("x-nitro-warning").and_then(|value| value.to_str().ok());
+        let says_yes = |word: &str| ["yes", "true"].iter().any(|yes| word.eq_ignore_ascii_case(yes));
+        self.target.asked.warning || self.payload.warning || header.is_some_and(says_yes)
     }
 
     async fn carry_out(self) -> Result<Response, Fault> {

@@ -154,10 +154,15 @@ impl Session {
     }
 
     fn carry_out(&self, request: Request, greps: &[Grep]) -> (String, Ended) {
+        // What is often sent into a file.
+        let is_file = matches!(request, Request::RunningConfig { .. }) && !self.interactive && !self.json;
         let carried_out = self.until_interrupted(execute::execute(&self.client, request));
         match carried_out {
             Some(Ok(mut answer)) => {
                 answer.text = greps.iter().fold(answer.text, |text, grep| grep.filter(&text));
+                if is_file {
+                    answer.warnings.drain(..).for_each(|warning| eprintln!("Warning: {warning}"));
+                }
                 (self.told(&answer), Ended::Well)
             }
             Some(Err(refused)) => (self.refused(&refused), Ended::InError),

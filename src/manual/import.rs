@@ -54,6 +54,11 @@
 //!
 //! ## There and back
 //!
-//! `show ns runningConfig` writes what both can say as lines of an ns.conf, which import again: an imported configuration comes
-//! back as it was. Where the file has two servers with one address, which NetScaler has not, the first stands for the
-//! others, and a comment tells so. Rules, criteria, zones and scenarios are comments.
+//! `show ns runningConfig` writes what both can say as lines of an ns.conf, which import again: load balancing, content
+//! switching, policies and TLS come back as they were. **GSLB and DNS do not**: the zones, records, scenarios, checks and
+//! data centres that such lines became are comments in an export, as are rules, criteria and whatever else NetScaler has
+//! no words for. The second line counts them and the comments at the end name them; `show ns runningConfig -toml` has
+//! everything, so keep that. Where the file has two servers with one address, which NetScaler has not, the first stands for
+//! the others, and a comment tells so.
+//!
+//! What a shell prints beside the lines (`Done`, `Warning: …`) is of no meaning in a file.

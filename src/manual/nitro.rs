@@ -55,7 +55,8 @@
 //! Several objects in an array are one edit: `X-NITRO-ONERROR` says `exit` (the default: what came before the failing
 //! one stays), `continue`, or `rollback`. A failure answers `207 Multi Status` with 1243 and an entry for each; what was
 //! taken back says 1243 as well. Acts are not taken back: with `rollback` all names are looked at first, and nothing is
-//! done where one is missing. With `?warning=yes` a warning answers `209 X-NITRO-WARNING`.
+//! done where one is missing. With `?warning=yes`, the field `X-NITRO-WARNING: yes` or `"params": {"warning": "yes"}` a
+//! warning answers `209 X-NITRO-WARNING`.
 //!
 //! A change is in the running configuration at once; `nsconfig.configchanged` is true until it is saved. `clear` needs
 //! `force`, and at the levels `basic` and `extended` removes everything but the appliance itself: the address of the
@@ -70,7 +71,9 @@
 //! expires in the lifetime of a check), `nshardware`, `nsconfig`, `hanode` (a box on its own), `interface`, `ntpsync`,
 //! `systemfile`, `nsip` (the addresses that are listened on; they are the machine's, and not added here), `nshostname`,
 //! `systemuser` and `systemuser_systemcmdpolicy_binding`: the policies `read-only`, `operator` and `superuser` are the
-//! roles, a new user may look, and a password is kept as its hash alone; policies of content switching, the responder and
+//! roles, a new user may look, and a password is kept as its hash alone. The first user where nobody could log in becomes a
+//! superuser, so that somebody can go on (a warning says so), and the last superuser is neither removed nor given another
+//! role here (257); policies of content switching, the responder and
 //! rewriting with their actions, pattern sets and bindings ([`policies`](super::policies)). `bascule manual netscaler` has
 //! each parameter. What else NetScaler has and clients look at lists as empty, so that they go on.
 //!

@@ -161,7 +161,7 @@ impl Document {
     }
 
     /// NetScaler warns where what is configured cannot run.
-    fn warnings(&self, resource: &Resource, verb: Verb) -> Vec<Warning> {
+    pub(crate) fn warnings(&self, resource: &Resource, verb: Verb) -> Vec<Warning> {
         let is_off = self.root.get("features").and_then(|f| f.get("lb")) == Some(&Value::Bool(false));
         let configures = matches!(verb, Verb::Add | Verb::Set | Verb::Bind);
         if is_off && configures && resource.section() == "vserver" {

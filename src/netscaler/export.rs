@@ -55,7 +55,8 @@ const BINDINGS: [&str; 14] = [
 
 /// The lines, each with its line end; `version` stands in the first, as a saved file has it.
 pub fn lines(document: &Document, version: &str) -> String {
-    let mut out = format!("#Bascule {version}\n");
+    let (left, counted) = left::comments(document);
+    let mut out = format!("#Bascule {version}\n{counted}");
     features(document, &mut out);
     let resources = |names: &'static [&'static str]| names.iter().filter_map(|name| Resource::find(name));
     let instead = same_servers(document);
@@ -82,8 +83,7 @@ pub fn lines(document: &Document, version: &str) -> String {
             part(resource, &row, &mut out);
         }
     }
-    left::comments(document, &mut out);
-    out
+    out + &left
 }
 
 fn features(document: &Document, out: &mut String) {

@@ -113,6 +113,11 @@ pub fn import(text: &str) -> Result<Imported, String> {
 impl Pending {
     fn read(number: usize, text: &str) -> Pending {
         let mut pending = Pending { number, text: text.to_owned(), tokens: Vec::new(), fate: None, notes: Vec::new() };
+        // The output of a session, kept as a file.
+        if text.eq_ignore_ascii_case("Done") || text.starts_with("Warning: ") {
+            pending.fate = Some(Fate::Irrelevant("it is what a shell says, and no line"));
+            return pending;
+        }
         match tokens(text) {
             Ok(tokens) => pending.tokens = tokens,
             Err(why) => pending.missing(vec![why]),

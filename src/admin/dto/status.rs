@@ -82,6 +82,9 @@ dto! {
         pub folder: Option<String>,
         pub loaded_at: String,
         pub warnings: Vec<String>,
+        /// Paths of keys that the command line sets (`--set`): they win while this process runs, whatever the text says,
+        /// and a save leaves them out.
+        pub set: Vec<String>,
     }
 
     /// Something that a person set.
@@ -204,6 +207,7 @@ impl ConfigDto {
             folder: world.config.path.as_deref().and_then(folder_of),
             loaded_at: world.config.loaded_at.to_string(),
             warnings: world.config.warnings.clone(),
+            set: world.config.set.clone(),
         }
     }
 }

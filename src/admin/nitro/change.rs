@@ -292,7 +292,7 @@ fn carry_out(document: &mut Document, prepared: &Prepared) -> Result<Vec<Warning
     }
     if statement.verb == Verb::Set && statement.arguments.len() == 1 && there {
         // The Ansible collection updates with the name alone before it disables with a delay.
-        return Ok(Vec::new());
+        return Ok(document.warnings(resource, Verb::Set).into_iter().map(Warning::from).collect());
     }
     match document.execute(&statement) {
         Ok(warnings) => Ok(warnings.into_iter().map(Warning::from).collect()),

@@ -4,7 +4,7 @@
 use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value, json};
 
-use super::answer::{Answer, Fault, Object};
+use super::answer::{Answer, Fault, Object, Warning};
 use super::live::put;
 use super::target::printable;
 use super::{Call, entry};
@@ -108,8 +108,9 @@ impl Call<'_> {
             (_, _, action) => return Err(Fault::new(278, format!("action, {}", printable(action.unwrap_or("none"))))),
         };
         let change = Change { name, what };
-        self.app.edit(self.caller.clone(), false, None, move |root| apply(root, &change)).await?;
-        Ok(Answer::with_status(status).into_response())
+        let (done, first) = self.app.edit(self.caller.clone(), false, None, move |root| apply(root, &change)).await?;
+        let warnings = first.into_iter().chain(done.warnings).map(|text| Warning { code: 0, text });
+        Ok(Answer::with_status(status).warning(self.told(warnings.collect())).into_response())
     }
 }
 
@@ -137,26 +138,52 @@ async fn hashed(password: String) -> Result<String, Fault> {
     hash.ok().and_then(Result::ok).ok_or_else(|| Fault::new(1043, ""))
 }
 
-fn apply(root: &mut Map<String, Value>, change: &Change) -> Result<(), Fault> {
+/// What is worth knowing of it: the first who can log in is a superuser, and the last one stays.
+fn apply(root: &mut Map<String, Value>, change: &Change) -> Result<Option<String>, Fault> {
     let Change { name, what } = change;
     let table = |root: &mut Map<String, Value>, key: &str| {
         let inner = root.entry(key.to_owned()).or_insert_with(|| Value::Object(Map::new()));
         inner.as_object_mut().map(std::mem::take).unwrap_or_default()
     };
     let mut admin = table(root, "admin");
+    let (had_logins, had_superuser) = (has_logins(&admin), has_superuser(&admin));
     let mut users = table(&mut admin, "user");
-    let done = changed(&mut users, name, what);
+    changed(&mut users, name, what)?;
+    let is_first = matches!(what, What::Add(_)) && !had_logins;
+    if let Some(Value::Object(user)) = users.get_mut(name).filter(|_| is_first) {
+        user.insert("role".into(), Role::Superuser.word().into());
+    }
     if users.is_empty() {
         admin.shift_remove("user");
     } else {
         admin.insert("user".into(), Value::Object(users));
+    }
+    if had_superuser && !has_superuser(&admin) {
+        let why = "the last superuser stays, or nobody could configure over the network: make another first";
+        return Err(Fault::new(257, format!("userName, {}: {why}", printable(name))));
     }
     if admin.is_empty() {
         root.shift_remove("admin");
     } else {
         root.insert("admin".into(), Value::Object(admin));
     }
-    done
+    let first = || format!("{name} is the first who can log in, and so a superuser: from now on callers must log in");
+    Ok(is_first.then(first))
+}
+
+/// Whether somebody can show who they are: by a password, a token or the directory.
+fn has_logins(admin: &Map<String, Value>) -> bool {
+    let has_some = |value: &Value| value.as_object().is_some_and(|table| !table.is_empty());
+    ["user", "token", "ldap"].iter().any(|key| admin.get(*key).is_some_and(has_some))
+}
+
+/// Whether one of them may configure.
+fn has_superuser(admin: &Map<String, Value>) -> bool {
+    let is_word = |role: &Value| role.as_str().and_then(Role::parse) == Some(Role::Superuser);
+    let entries = |key: &str| admin.get(key).and_then(Value::as_object).into_iter().flat_map(Map::values);
+    let of_directory = admin.get("ldap").and_then(|ldap| ldap.get("roles")).and_then(Value::as_object);
+    let own = entries("user").chain(entries("token")).filter_map(|entry| entry.get("role"));
+    own.chain(of_directory.into_iter().flat_map(Map::values)).any(is_word)
 }
 
 fn changed(users: &mut Map<String, Value>, name: &str, what: &What) -> Result<(), Fault> {
@@ -188,21 +215,52 @@ fn changed(users: &mut Map<String, Value>, name: &str, what: &What) -> Result<()
 mod tests {
     use super::*;
 
+    /// What is told or the number of the fault, and what `[admin]` is then.
+    fn act(root: &mut Map<String, Value>, name: &str, what: What) -> (Result<bool, u32>, Value) {
+        let mut next = root.clone();
+        let done = apply(&mut next, &Change { name: name.into(), what }).map_err(|fault| fault.code);
+        if done.is_ok() {
+            *root = next;
+        }
+        (done.map(|told| told.is_some()), root.get("admin").cloned().unwrap_or_default())
+    }
+
     #[test]
     fn a_user_is_added_gets_a_role_and_goes_and_nothing_else_changes() {
-        let mut root = Map::from_iter([("vserver".to_owned(), json!({}))]);
-        let mut act = |what| {
-            let done = apply(&mut root, &Change { name: "ops".into(), what }).map_err(|fault| fault.code);
-            (done, root.get("admin").cloned().unwrap_or_default())
-        };
-        assert_eq!(act(What::Remove), (Err(258), Value::Null));
-        let user = |role: &str, hash: &str| json!({"user": {"ops": {"role": role, "password_hash": hash}}});
-        assert_eq!(act(What::Add("$a".into())), (Ok(()), user("read-only", "$a")));
+        let token = json!({"ci": {"role": "superuser", "hash": "sha256:"}});
+        let mut root = Map::from_iter([
+            ("vserver".to_owned(), json!({})),
+            ("admin".to_owned(), json!({ "token": token.clone() })),
+        ]);
+        let mut act = |what| act(&mut root, "ops", what);
+        let user = |role: &str, hash: &str| json!({"token": token.clone(), "user": {"ops": {"role": role, "password_hash": hash}}});
+        assert_eq!(act(What::Remove), (Err(258), json!({ "token": token.clone() })));
+        assert_eq!(act(What::Add("$a".into())), (Ok(false), user("read-only", "$a")));
         assert_eq!(act(What::Add("$b".into())), (Err(273), user("read-only", "$a")));
-        assert_eq!(act(What::Role(Role::Operator)), (Ok(()), user("operator", "$a")));
-        assert_eq!(act(What::Password("$c".into())), (Ok(()), user("operator", "$c")));
+        assert_eq!(act(What::Role(Role::Operator)), (Ok(false), user("operator", "$a")));
+        assert_eq!(act(What::Password("$c".into())), (Ok(false), user("operator", "$c")));
         assert_eq!(act(What::NoRole(Role::Superuser)).0, Err(258));
-        assert_eq!(act(What::NoRole(Role::Operator)), (Ok(()), user("read-only", "$c")));
-        assert_eq!(act(What::Remove), (Ok(()), Value::Null));
+        assert_eq!(act(What::NoRole(Role::Operator)), (Ok(false), user("read-only", "$c")));
+        assert_eq!(act(What::Remove), (Ok(false), json!({ "token": token.clone() })));
+    }
+
+    #[test]
+    fn the_first_user_is_a_superuser_and_the_last_superuser_stays() {
+        let mut root = Map::new();
+        let (told, admin) = act(&mut root, "bob", What::Add("$a".into()));
+        assert_eq!((told, &admin["user"]["bob"]["role"]), (Ok(true), &json!("superuser")));
+        let (told, admin) = act(&mut root, "eve", What::Add("$b".into()));
+        assert_eq!((told, &admin["user"]["eve"]["role"]), (Ok(false), &json!("read-only")));
+        for what in [What::Remove, What::Role(Role::Operator), What::NoRole(Role::Superuser)] {
+            assert_eq!(act(&mut root, "bob", what), (Err(257), admin.clone()));
+        }
+        assert_eq!(act(&mut root, "eve", What::Role(Role::Superuser)).0, Ok(false));
+        assert_eq!(act(&mut root, "bob", What::Remove).0, Ok(false));
+        assert_eq!(act(&mut root, "eve", What::Remove).0, Err(257));
+
+        let ldap = json!({"roles": {"admins": "superuser"}, "url": "ldaps://x"});
+        let mut root = Map::from_iter([("admin".to_owned(), json!({ "ldap": ldap }))]);
+        let (told, admin) = act(&mut root, "bob", What::Add("$a".into()));
+        assert_eq!((told, &admin["user"]["bob"]["role"]), (Ok(false), &json!("read-only")));
     }
 }

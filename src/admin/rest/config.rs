@@ -66,8 +66,7 @@ async fn get(State(app): State<App>, caller: Caller, headers: HeaderMap, params:
     };
     let (running, hash) = app
         .read(|world| {
-            let alone = world.config.set.is_empty();
-            let running = Running { model: world.model.clone(), sources: world.sources.to_vec(), alone };
+            let running = Running { model: world.model.clone(), sources: world.sources.to_vec() };
             (running, world.config.hash.clone())
         })
         .await?;
@@ -95,8 +94,6 @@ async fn get(State(app): State<App>, caller: Caller, headers: HeaderMap, params:
 struct Running {
     model: Arc<Model>,
     sources: Vec<Source>,
-    /// Nothing was set beside the file at the start.
-    alone: bool,
 }
 
 fn internal(error: &str) -> Problem {
@@ -202,10 +199,10 @@ async fn answer(app: &App, done: Done) -> Result<Json<Value>, Problem> {
 // === impl Running ===
 
 impl Running {
-    /// The text that was applied, with its comments, where it says everything; else (includes, `--set`) the whole in
-    /// canonical form.
+    /// The text that was applied, with its comments; where it came in several, the whole in canonical form. What `--set` says
+    /// is not in it, so that what is sent back holds without it too: the status names those keys.
     fn text(&self) -> String {
-        if self.alone { edit::running(&self.sources, &self.model).0 } else { render::render(&self.model) }
+        edit::running(&self.sources, &self.model).0
     }
 }
 

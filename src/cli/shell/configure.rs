@@ -99,10 +99,15 @@ pub(super) fn saved(answer: &mut Answer) {
 pub(super) async fn running(client: &Client, toml: bool) -> Result<Answer, Refused> {
     let text = client.text("/api/v1/config", "application/toml").await?;
     let status: StatusDto = client.get("/api/v1/status").await?;
-    let warnings = match status.config.unsaved {
+    let mut warnings = match status.config.unsaved {
         true => vec!["there are changes that are not saved: `save ns config` writes them".to_owned()],
         false => Vec::new(),
     };
+    warnings.extend(status.config.set.iter().map(|path| {
+        format!(
+            "`{path}` is set on the command line (--set), which wins while this process runs, and is not shown here"
+        )
+    }));
     if toml {
         return Ok(Answer { json: json!({ "config": text }), text, warnings });
     }

@@ -1,5 +1,5 @@
 //! What only those who may change a configuration see of it: hashes of passwords, which can be tried at leisure, and of tokens, and
-//! the values of header fields and bodies of requests and what scripts are given, where tokens stand, and users, passwords and queries of addresses.
+//! the values of header fields and bodies of requests and answers (those that policies give too) and what scripts are given, where tokens stand, and users, passwords and queries of addresses.
 //!
 //! [`redact`] is for people, [`for_journal`] for the journal, whose texts still load so that they can be replayed.
 
@@ -64,9 +64,22 @@ enum Reader {
     Journal,
 }
 
+/// Stands in the journal for an answer that a policy gives: loads like any.
+const ANSWER: &str = r#""HTTP/1.1 200 OK\r\n\r\n(hidden)""#;
+
 /// Whether the value at `path`, keys joined by dots, is hidden.
 pub(in crate::config) fn is_hidden(path: &str) -> bool {
-    path.split('.').any(is_secret)
+    path.split('.').any(is_secret) || may_be_answer(path)
+}
+
+/// Where a policy's answer stands, with its header fields and its body, or the place that it sends clients to.
+fn may_be_answer(path: &str) -> bool {
+    path.starts_with("responder_action.") && path.ends_with(".target")
+}
+
+/// Whether an action of a responder gives an answer, by its `type`.
+pub fn gives_answer(kind: &str) -> bool {
+    kind.eq_ignore_ascii_case("respondwith")
 }
 
 /// Whether secrets stand in what a key of this name holds.
@@ -102,6 +115,9 @@ pub fn for_journal(text: &str) -> String {
 
 /// The value of a `--set` at `path`, keys joined by dots, as the journal may have it.
 pub fn value_for_journal(path: &str, value: &str) -> String {
+    if may_be_answer(path) && value.contains("HTTP/") {
+        return format!("'{ANSWER}'");
+    }
     let clean = without_hashes(value);
     let hidden = path.split('.').find(|key| is_secret(key));
 
@@ -151,6 +167,11 @@ fn shown_request(key: &str, text: &str, reader: Reader) -> Option<String> {
 
 /// `hidden`: the key that hides all of it.
 fn hide(table: &mut dyn TableLike, hidden: Option<&str>, reader: Reader) {
+    if table.get("type").and_then(Item::as_str).is_some_and(gives_answer)
+        && let Some(target) = table.get_mut("target").and_then(Item::as_value_mut)
+    {
+        replace(target, if reader == Reader::Person { HIDDEN } else { ANSWER }.to_owned());
+    }
     for (key, item) in table.iter_mut() {
         let key = key.get().to_owned();
         let hidden = hidden.or_else(|| is_secret(&key).then_some(&*key));

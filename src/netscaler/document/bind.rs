@@ -29,6 +29,9 @@ impl Document {
             return self.bind_member(resource, &arguments);
         }
         let ends = self.ends(resource, &arguments)?;
+        if let Some(bank) = bank_of(resource) {
+            self.policy_of(bank, ends.owner, &ends.other)?;
+        }
         for (attribute, value) in &ends.given {
             match attribute.place {
                 Place::Only(values) => tolerate(attribute, values, value.as_deref())?,

@@ -157,14 +157,30 @@ impl Document {
         Resource::find(owner)?.bindings().find(|other| bank_of(other).is_some_and(has))
     }
 
+    /// The policy of a bank that is to be bound to an owner, or where the one of this name is bound instead.
+    pub(super) fn policy_of(
+        &self,
+        bank: PolicyBank,
+        owner: &Resource,
+        name: &str,
+    ) -> Result<&Map<String, Value>, NsError> {
+        let of = |bank: PolicyBank| self.table(bank.section(), name);
+        let unknown = || NsError::no_such_resource("policyName", name);
+        let elsewhere = || match of(PolicyBank::Cs) {
+            Some(_) => {
+                unknown().because(&format!("it is a cs policy, which a cs vserver takes and no {}", owner.said()))
+            }
+            None => unknown(),
+        };
+        of(bank).ok_or_else(elsewhere)
+    }
+
     pub(super) fn bind_policy(&mut self, bank: PolicyBank, ends: Ends) -> Result<(), NsError> {
         let Ends { owner, name, mut table, other, given } = ends;
         let text =
             |nitro: &str| given.iter().find(|(a, _)| a.nitro == nitro).and_then(|(a, v)| Some((*a, v.as_deref()?)));
         let said = |nitro: &str| text(nitro).filter(|(_, text)| !text.is_empty());
-        let Some(policy) = self.table(bank.section(), &other) else {
-            return Err(NsError::no_such_resource("policyName", &other));
-        };
+        let policy = self.policy_of(bank, owner, &other)?;
         let mut bound = table.get(bank.key()).and_then(Value::as_object).cloned().unwrap_or_default();
         if bound.contains_key(&other) {
             return Err(NsError::exists("policyName", &other));

@@ -117,6 +117,10 @@ impl Document {
             ("lbmonitor", "httprequest") if matches!(kind, "HTTP" | "HTTP2" | "HTTP-INLINE") => "HEAD /".into(),
             ("lbmonitor", "action") if kind != "HTTP-INLINE" => String::new(),
             ("servicegroup", "autodisabledelay") => String::new(),
+            // Numbers that no list would count.
+            ("policypatset", "indextype") if table.get("patterns").is_some_and(Value::is_object) => {
+                "User-defined".into()
+            }
             _ => match attribute.place {
                 Place::Only(values) => values.first().copied().unwrap_or_default().to_owned(),
                 _ => attribute.default.to_owned(),

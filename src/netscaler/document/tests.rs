@@ -275,3 +275,14 @@ fn units_of_monitors_are_durations() {
     assert_eq!((&told["downtime"], &told["units2"], &told["deviation"]), (&json!(30), &json!("SEC"), &json!("0")));
     assert_eq!(told["respcode"], json!(["200-204", "301"]));
 }
+
+#[test]
+fn a_set_whose_numbers_no_list_would_count_is_numbered_by_its_user() {
+    let set = Resource::find("policypatset").unwrap();
+    let told = |patterns: Value| {
+        let document = Document::from_json(json!({"policy_patset": {"p": {"patterns": patterns}}})).unwrap();
+        document.object(set, "p").unwrap()["indextype"].clone()
+    };
+    assert_eq!(told(json!({"a": 5, "b": 9})), "User-defined");
+    assert_eq!(told(json!(["a", "b"])), "Auto-generated");
+}

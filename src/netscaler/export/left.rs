@@ -50,8 +50,8 @@ const TLS: [&[&str]; 6] = [
     &["tls", "resumption"],
 ];
 
-/// A comment for each key that no line above says.
-pub(super) fn comments(document: &Document, out: &mut String) {
+/// A comment for each key that no line says, and one that counts them, for the top; both empty where lines say all.
+pub(super) fn comments(document: &Document) -> (String, String) {
     let mut left = String::new();
     for (section, nitro, bound) in SECTIONS {
         let Some((resource, schema)) = Resource::find(nitro).zip(schema_of(section)) else { continue };
@@ -76,6 +76,8 @@ pub(super) fn comments(document: &Document, out: &mut String) {
             members(document, section, name, table, &mut left);
         }
     }
+    let keys = left.lines().count();
+    let mut counted: Vec<String> = Vec::new();
     for (key, value) in document.root() {
         let only_named = |value: &Value| value.as_object().is_some_and(|table| table.keys().all(|key| key == "name"));
         let is_said = SECTIONS.iter().any(|(section, ..)| section == key)
@@ -88,19 +90,27 @@ pub(super) fn comments(document: &Document, out: &mut String) {
                 for name in entries.keys() {
                     let _ = writeln!(left, "# [{}]", path_text(&[key, name]));
                 }
+                counted.push(format!("[{key}] {}", entries.len()));
             }
             Value::Object(_) => {
                 let _ = writeln!(left, "# [{key}]");
+                counted.push(format!("[{key}]"));
             }
             other => {
                 let _ = writeln!(left, "# {key} = {other}");
+                counted.push(key.clone());
             }
         }
     }
-    if !left.is_empty() {
-        out.push_str("# NetScaler has no words for what follows; `show ns runningConfig -toml` shows it:\n");
-        out.push_str(&left);
+    if left.is_empty() {
+        return Default::default();
     }
+    if keys > 0 {
+        counted.push(format!("keys of objects {keys}"));
+    }
+    let counted = format!("# Not in these lines, but named in comments at the end: {}\n", counted.join(", "));
+    let begin = "# NetScaler has no words for what follows; `show ns runningConfig -toml` shows it:\n";
+    (format!("{begin}{left}"), counted)
 }
 
 /// Members are called by server and port there.

@@ -43,6 +43,7 @@ fn a_configuration_is_told_line_by_line_and_what_is_left_is_named() {
     assert_eq!(
         lines(&document, "0.0"),
         "#Bascule 0.0\n\
+         # Not in these lines, but named in comments at the end: [zone] 1, keys of objects 3\n\
          enable ns feature LB CS SSL\n\
          disable ns feature GSLB\n\
          add server app1 192.0.2.1\n\

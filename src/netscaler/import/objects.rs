@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::super::document::{Document, notes as notes_of};
 use super::super::error::NsError;
+use super::super::export::quoted;
 use super::super::line::{Parsed, Token, parse_tokens};
 use super::super::statement::{Statement, Verb};
 use super::{Fate, Pending};
@@ -115,7 +116,7 @@ fn read(line: &mut Pending) -> (Option<Vec<Statement>>, Vec<String>) {
                 line.missing(vec!["it is no command of configuration here".into()]);
                 return (None, left_out);
             }
-            Err(error) => match unknown(&error).and_then(|keyword| without(&tokens, keyword)) {
+            Err(error) => match unknown(&error).filter(may_go).and_then(|keyword| without(&tokens, keyword)) {
                 Some((rest, removed)) => {
                     left_out.push(format!("{removed}: {}", error.message));
                     tokens = rest;
@@ -127,6 +128,11 @@ fn read(line: &mut Pending) -> (Option<Vec<Statement>>, Vec<String>) {
             },
         }
     }
+}
+
+/// Whether a line says the same without it, or a part of it.
+fn may_go(keyword: &&str) -> bool {
+    !ESSENTIAL.iter().any(|essential| essential.eq_ignore_ascii_case(keyword))
 }
 
 /// What an error names in brackets.
@@ -227,12 +233,20 @@ fn finish(document: &mut Document, line: &mut Pending, left_out: Vec<String>) {
     for act in acts.iter().filter(|act| !act.enable) {
         traffic = true;
         what.push(format!(
-            "whether it is disabled is state, no configuration: `disable {} {}` once it runs",
+            "whether it is disabled is state, no configuration: `disable {} {}{}` once it runs",
             act.resource.said(),
-            act.name
+            quoted(&act.name),
+            act.member.as_deref().map(by_server_and_port).unwrap_or_default()
         ));
     }
     line.fate = Some(if what.is_empty() { Fate::Carried } else { Fate::Missing { what, whole: false, traffic } });
+}
+
+/// A member, ` app1 8001`, as a command has it.
+fn by_server_and_port(member: &str) -> String {
+    let (host, port) = member.rsplit_once(':').filter(|(host, _)| !host.ends_with(':')).unwrap_or((member, ""));
+    let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
+    format!(" {} {port}", quoted(host)).trim_end().to_owned()
 }
 
 fn is_harmless(part: &str) -> bool {

@@ -178,3 +178,46 @@ proptest::proptest! {
         proptest::prop_assert_eq!(coverage.lines, coverage.carried + coverage.irrelevant + coverage.partly + coverage.missing);
     }
 }
+
+#[test]
+fn the_output_of_a_session_is_read_past_what_the_shell_says() {
+    let imported = imported("add server s 10.0.0.1\nWarning: it isn't saved: `save ns config` writes it\n Done\n");
+    let coverage = imported.coverage();
+    assert_eq!((coverage.lines, coverage.carried, coverage.irrelevant), (3, 1, 2), "{:?}", imported.lines);
+}
+
+#[test]
+fn a_member_that_is_bound_disabled_is_told_by_the_command_that_disables_it_alone() {
+    let imported = imported(
+        "add server a 10.0.0.1\nadd serviceGroup sg HTTP\nbind serviceGroup sg a 8001 -state DISABLED\n\
+         bind serviceGroup sg 2001:db8::1 8002 -state DISABLED\n",
+    );
+    for (line, command) in [
+        ("bind serviceGroup sg a", "`disable serviceGroup sg a 8001`"),
+        ("bind serviceGroup sg 2001", "`disable serviceGroup sg 2001:db8::1 8002`"),
+    ] {
+        let Fate::Missing { what, whole: false, .. } = fate(&imported, line) else { panic!("{line}") };
+        assert!(what[0].contains(command), "{what:?}");
+    }
+}
+
+#[test]
+fn ciphers_and_labels_are_told_for_what_they_are() {
+    let text = "add server s 10.1.0.1\nadd service svc s HTTP 80\nadd lb vserver v HTTP\nadd ssl certKey c -cert c.pem\n\
+                add responder policy p true RESET\nadd cs policy c -rule true\n\
+                unbind ssl vserver v -cipherName DEFAULT\nbind ssl vserver v -cipherName ALL\n\
+                bind ssl service svc -cipherName MINE\nbind lb vserver v -policyName p -priority 1 -invoke policylabel x\n\
+                bind lb vserver v -policyName c -priority 2\n";
+    let imported = imported(text);
+    for irrelevant in ["unbind ssl", "bind ssl vserver v"] {
+        assert!(matches!(fate(&imported, irrelevant), Fate::Irrelevant(_)), "{irrelevant}");
+    }
+    for (line, why, changes) in [
+        ("bind ssl service", "ciphers are not configured", false),
+        ("bind lb vserver v -policyName p", "there are no policy labels", true),
+        ("bind lb vserver v -policyName c", "it is a cs policy", true),
+    ] {
+        let Fate::Missing { what, whole: true, traffic } = fate(&imported, line) else { panic!("{line}") };
+        assert!(what[0].contains(why) && traffic == changes, "{line}: {what:?}");
+    }
+}

@@ -19,6 +19,8 @@ const NETWORK: &str = "the network is the machine's own";
 const BOX: &str = "how the box itself is run, not what it does with traffic";
 const STATISTICS: &str = "logs, statistics and audit have their own settings here";
 const BUILT_IN: &str = "there by itself";
+const CIPHERS: &str =
+    "ciphers are not configured: the suites are those of TLS 1.3, and those of TLS 1.2 with forward secrecy";
 const FEATURE: &str = "modes of the packet engine";
 
 /// Words after the verb, the longest first.
@@ -70,7 +72,7 @@ const CLASSES: &[(&str, Class)] = &[
     ("ssl fips", Class::Irrelevant(BUILT_IN)),
     ("ssl dtlsprofile", Class::Irrelevant("no DTLS")),
     ("ssl profile", Class::Missing("TLS profiles; `tls` of the vserver or service says it", true)),
-    ("ssl cipher", Class::Missing("lists of ciphers; TLS 1.2 and 1.3 have those of the library", false)),
+    ("ssl cipher", Class::Missing(CIPHERS, false)),
     ("ssl policy", Class::Missing("TLS policies", true)),
     ("ssl action", Class::Missing("TLS policies", true)),
     ("ns feature", Class::Object),
@@ -208,6 +210,9 @@ pub(super) fn class(line: &Pending) -> Class {
     if let Some(why) = without_effect(&verb, &first, &second, line) {
         return Class::Irrelevant(why);
     }
+    if names_ciphers(line) {
+        return Class::Missing(CIPHERS, false);
+    }
     let both = format!("{first} {second}");
     let find = |wanted: &str| CLASSES.iter().find(|(words, _)| *words == wanted).map(|(_, class)| *class);
     find(&both).or_else(|| find(&first)).unwrap_or(Class::Missing("nothing here is called this", true))
@@ -230,7 +235,18 @@ fn without_effect(verb: &str, first: &str, second: &str, line: &Pending) -> Opti
     if first == "ssl" && second == "profile" && verb == "set" && name.starts_with("ns_default") {
         return Some(BUILT_IN);
     }
+    if names_ciphers(line) {
+        // Every saved file takes the one away and binds the other.
+        let name = line.value("cipherName").unwrap_or_default().to_ascii_uppercase();
+        return ["DEFAULT", "ALL"].contains(&&name[..]).then_some(CIPHERS);
+    }
     (verb == "bind" && first == "ssl" && line.value("eccCurveName").is_some()).then_some("curves are the library's")
+}
+
+/// `bind ssl vserver v -cipherName c`, of services and groups too.
+fn names_ciphers(line: &Pending) -> bool {
+    let is_bound = ["bind", "unbind"].contains(&&line.word(0)[..]) && line.word(1) == "ssl";
+    is_bound && line.value("cipherName").is_some() && line.value("certkeyName").is_none()
 }
 
 /// Gives those lines their fate that are about something else.

@@ -108,6 +108,11 @@ fn read(
         let rest = values(&tokens[at..]);
         let value = match attribute.kind {
             _ if flags => Value::Bool(true),
+            // `-invoke policylabel NAME`: what is refused may say more than yes.
+            Kind::Boolean if matches!(attribute.place, Place::Refused(_)) && !rest.is_empty() => {
+                at += rest.len();
+                rest.join(" ").into()
+            }
             Kind::Boolean => {
                 let is_value = rest.first().is_some_and(|text| crate::netscaler::value::is_true(text).is_some());
                 at += usize::from(is_value);

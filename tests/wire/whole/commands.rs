@@ -33,6 +33,11 @@ fn what_is_added_line_by_line_serves_and_lasts_as_far_as_it_was_saved() {
     let (code, told) = shell(&box_, &["add lb vserver later HTTP", "show ns runningConfig"]);
     assert_eq!(code, 0, "{told}");
     assert!(told.contains("Warning: there are changes that are not saved: `save ns config` writes them\n"), "{told}");
+    // What the command line sets is named, and neither shown nor saved; the text stays the one that was written.
+    assert!(told.contains("Warning: `admin.listen` is set on the command line (--set), which wins"), "{told}");
+    let (_, toml) = shell(&box_, &["show ns runningConfig -toml"]);
+    assert!(toml.starts_with("# the shop\n[service.old] # first\n"), "{toml}");
+    assert!(!toml.contains("listen = ") && !file.contains("listen = "), "{toml}\n{file}");
     box_.kill();
     box_.start_again();
     let (code, told) = shell(&box_, &["show service new", "show service old", "show lb vserver later"]);

@@ -22,6 +22,11 @@ fn ask(box_: &Box, path: &str) -> (u16, String, String) {
     (answer.status, location, answer.body)
 }
 
+/// Status line and fields of an answer of the front, in lower case.
+fn head(box_: &Box, path: &str) -> String {
+    http(box_.vip("front"), "GET", path, "", &[]).expect("the front answers").head.to_ascii_lowercase()
+}
+
 #[test]
 fn policies_that_are_made_by_nitro_switch_redirect_and_edit_and_what_is_saved_does_it_again() {
     let (left, right) = (Backend::start("left"), Backend::start("right"));
@@ -58,6 +63,16 @@ fn policies_that_are_made_by_nitro_switch_redirect_and_edit_and_what_is_saved_do
     assert_eq!(ask(&box_, "/?to=old").1, "https://localhost/?to=old");
     assert!(ask(&box_, "/?to=shop").2.contains("right"));
 
+    let action = r#"{"rewriteaction":{"name":"mark","type":"insert_http_header","target":"X-Place","stringbuilderexpr":"\"shop of \" + HTTP.REQ.HOSTNAME"}}"#;
+    nitro(&box_, "POST", "rewriteaction", action);
+    let policy =
+        r#"{"rewritepolicy":{"name":"mark","rule":"HTTP.REQ.URL.QUERY.VALUE(\"to\").EQ(\"shop\")","action":"mark"}}"#;
+    nitro(&box_, "POST", "rewritepolicy", policy);
+    let bound = r#"{"csvserver_rewritepolicy_binding":{"name":"front","policyname":"mark","priority":10,"bindpoint":"RESPONSE"}}"#;
+    nitro(&box_, "PUT", "csvserver_rewritepolicy_binding", bound);
+    within(PATIENT, "the answer is marked", || head(&box_, "/?to=shop").contains("\r\nx-place: shop of localhost\r\n"));
+    assert!(!head(&box_, "/?to=other").contains("x-place"));
+
     // One more pattern in the set, by the shell, is one more place of the policy.
     let state = box_.path("state").display().to_string();
     let lines = ["bind policy patset places other", "show cs policy shop", "show rule front/shop", "save ns config"];
@@ -76,6 +91,7 @@ fn policies_that_are_made_by_nitro_switch_redirect_and_edit_and_what_is_saved_do
     box_.start_again();
     within(PATIENT, "what was saved switches", || ask(&box_, "/?to=other").2.contains("right"));
     assert_eq!(ask(&box_, "/?to=old").0, 301);
+    assert!(head(&box_, "/?to=shop").contains("x-place: shop of localhost"));
     nitro(&box_, "DELETE", "csvserver_responderpolicy_binding/front?args=policyname:away,priority:10", "");
     within(PATIENT, "nothing answers any more", || ask(&box_, "/?to=old").2.contains("left"));
 }

@@ -72,7 +72,7 @@ mod tests {
             "now": "2026-11-29T22:50:19Z", "ready": true, "stopping": false, "generation": 9,
             "config": {
                 "hash": "1", "saved_hash": "2", "unsaved": true, "path": "box.toml",
-                "loaded_at": "2026-11-29T22:50:17Z", "warnings": [],
+                "loaded_at": "2026-11-29T22:50:17Z", "warnings": [], "set": [],
             },
             "overrides": [{
                 "kind": "service", "object": "web1", "slot": "admin", "value": "DISABLED", "actor": "uid:0",

@@ -130,3 +130,18 @@ fn addresses_lose_their_credentials() {
         assert_eq!(for_journal(text).trim_end(), kept);
     }
 }
+
+#[test]
+fn the_answer_that_a_policy_gives_is_hidden_as_that_of_a_rule_and_a_redirect_is_not() {
+    let text = "[responder_action.sorry]\ntype = \"respondwith\"\n\
+                target = '\"HTTP/1.1 403 No\\r\\nX-Key: SECRET\\r\\n\\r\\nSECRET\"' # why\n\
+                [responder_action.away]\ntype = \"redirect\"\ntarget = '\"https://a.test/\" + HTTP.REQ.URL'\n";
+    for shown in [redact(text).unwrap(), for_journal(text)] {
+        assert!(!shown.contains("SECRET") && shown.contains("# why") && shown.contains("https://a.test/"), "{shown}");
+    }
+    assert!(is_redacted(&for_journal(text)));
+    assert_eq!(crate::config::tests::loaded(&for_journal(text)).model.policies.objects.len(), 2);
+    let kept = value_for_journal("responder_action.sorry.target", "\"HTTP/1.1 403 No\\r\\n\\r\\nSECRET\"");
+    assert!(!kept.contains("SECRET"), "{kept}");
+    assert!(is_hidden("responder_action.sorry.target") && !is_hidden("cs_action.a.target"));
+}
