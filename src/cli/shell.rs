@@ -12,6 +12,7 @@ mod complete;
 mod configure;
 mod editor;
 mod execute;
+mod follow;
 mod grammar;
 mod gslb;
 mod nitro;
@@ -154,6 +155,9 @@ impl Session {
     }
 
     fn carry_out(&self, request: Request, greps: &[Grep]) -> (String, Ended) {
+        if let Request::Many(requests) = request {
+            return self.all(requests, greps);
+        }
         // What is often sent into a file.
         let is_file = matches!(request, Request::RunningConfig { .. }) && !self.interactive && !self.json;
         let carried_out = self.until_interrupted(execute::execute(&self.client, request));
@@ -173,6 +177,38 @@ impl Session {
         }
     }
 
+    /// One after the other; one that is refused does not keep the others from being carried out. One `Done` where all
+    /// went well, else an error for each that did not.
+    fn all(&self, requests: Vec<Request>, greps: &[Grep]) -> (String, Ended) {
+        let mut answers: Vec<Answer> = Vec::new();
+        let mut refused: Vec<Refused> = Vec::new();
+        for request in requests {
+            match self.until_interrupted(execute::execute(&self.client, request)) {
+                Some(Ok(answer)) => answers.push(answer),
+                Some(Err(error)) => refused.push(error),
+                None => {
+                    let what = "interrupted; what was asked of the appliance may go on".to_owned();
+                    return (self.refused(&Refused::Ours(what)), Ended::Interrupted);
+                }
+            }
+        }
+        let ended = if refused.is_empty() { Ended::Well } else { Ended::InError };
+        if self.json {
+            let told = answers.into_iter().map(|answer| answer.json);
+            let told: Vec<_> = told.chain(refused.iter().map(Refused::document)).collect();
+            return (format!("{:#}\n", serde_json::Value::Array(told)), ended);
+        }
+        let text: String = answers.iter().map(|answer| &answer.text[..]).collect();
+        let mut out = greps.iter().fold(text, |text, grep| grep.filter(&text));
+        for warning in answers.iter().flat_map(|answer| &answer.warnings) {
+            out += &format!("Warning: {warning}\n");
+        }
+        for error in &refused {
+            out += &self.refused(error);
+        }
+        (if ended == Ended::Well { out + " Done\n" } else { out }, ended)
+    }
+
     /// Prints each answer as it comes; the last is handed back.
     fn repeat(&self, request: &Request, times: u32, every: Duration, greps: &[Grep]) -> (String, Ended) {
         let mut done = 0;
@@ -183,7 +219,8 @@ impl Session {
                 return (answer, ended);
             }
             print(&answer);
-            if self.until_interrupted(tokio::time::sleep(every)).is_none() {
+            // The clock belongs to the runtime: it is asked within.
+            if self.until_interrupted(async { tokio::time::sleep(every).await }).is_none() {
                 return (String::new(), Ended::Well);
             }
         }
@@ -270,7 +307,15 @@ fn parse(line: &str) -> Result<Option<(Request, Vec<Grep>)>, String> {
     if tokens.is_empty() {
         return Ok(None);
     }
-    if configure::is_configuration(&tokens) {
+    let is_configuration = configure::is_configuration(&tokens);
+    let asked = tokens.iter().position(|token| !token.quoted && token.text == "?");
+    let is_piped = |at: usize| tokens[..at].iter().any(|token| !token.quoted && token.text == "|");
+    if let Some(at) = asked.filter(|at| is_configuration || !is_piped(*at)) {
+        let words = tokens[..at].iter().map(|token| token.text.clone()).collect();
+        let (_, greps) = pipe::split(&tokens[at..])?;
+        return Ok(Some((Request::Help { words }, greps)));
+    }
+    if is_configuration {
         return Ok(Some((Request::Line(line.trim().to_owned()), Vec::new())));
     }
     let (command, greps) = pipe::split(&tokens)?;

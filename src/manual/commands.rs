@@ -29,7 +29,10 @@
 //! - `"…"` and `'…'` quote, with `\t \n \r \" \' \\` inside; `q/…/`, `q{…}`, `q<…>`, `q|…|`, `q~…~` and their like quote
 //!   without escapes. Parentheses that are not quoted keep their spaces.
 //! - A range makes a command for each: `add server app[1-3] 192.0.2.[11-13]`; `[01-10]` keeps its zeros. Ranges stand
-//!   before the keywords, and all of a line are as long as each other, at most 1000.
+//!   before the keywords, and all of a line are as long as each other, at most 1000. `show`, `stat`, `enable`, `disable`
+//!   and `kill` take them as well: one that is refused does not keep the others from being carried out.
+//! - `?` behind any words tells what can follow, and nothing is carried out: `set lb vserver web ?`, `bind cs vserver ?`,
+//!   `set lb vserver web -lbMethod ?`. `help set lb vserver` tells the same. A `?` that is meant is quoted.
 //! - `-devno` is ignored. What NetScaler has anyway (`-td 0`, `-cacheable NO`, `-m IP`, `-state ENABLED`) is taken; any
 //!   other value of such a parameter is refused by name.
 //! - `-state DISABLED` of what is added is carried out as an act behind the change: it is state and outlives a restart.

@@ -83,6 +83,13 @@ pub fn parse_tokens(tokens: &[Token]) -> Result<Parsed, NsError> {
     Ok(Parsed::Statements(statements))
 }
 
+/// A line once for each value of the ranges before its keywords: `svc[1-3]`.
+///
+/// Errors: 278 where ranges differ in length, 1097 where one is longer than 1000.
+pub fn ranges(tokens: &[Token]) -> Result<Vec<Vec<Token>>, NsError> {
+    range::expanded(tokens)
+}
+
 /// `clear [ns] config [-force] <level>`
 fn clear(tokens: &[Token]) -> Option<Statement> {
     let is = |at: usize, word: &str| tokens.get(at).is_some_and(|token| begins(word, token));

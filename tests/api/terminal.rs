@@ -140,6 +140,24 @@ async fn lines_that_are_typed_ahead_are_carried_out_in_order_and_none_is_lost() 
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn what_is_bound_is_completed_with_tab_and_members_of_groups_are_not_offered() {
+    let appliance = Appliance::start();
+    let mut console = Console::open(&appliance, &["shell"]);
+    console.waits_for("> ");
+    console.press("add responder policy secure TRUE RESET\r");
+    console.waits_for(" Done\n");
+    console.press("bind lb vserver web -policyName \t-priority 5\r");
+    console.waits_for("-policyName secure ");
+    console.waits_for(" Done\n");
+    console.press("unbind lb vserver web sp\t\r");
+    // The group alone begins so; its members do not take part.
+    console.waits_for("unbind lb vserver web spare ");
+    console.press("quit\r");
+    console.waits_for("quit");
+    console.ends(0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn words_of_enumerations_and_names_are_completed_with_tab() {
     let appliance = Appliance::start();
     let mut console = Console::open(&appliance, &["shell"]);

@@ -11,7 +11,31 @@ use crate::netscaler::resource::{Attribute, Place, Resource, Shape};
 pub(super) enum Expected {
     Words(Vec<&'static str>),
     /// Names of objects of these kinds.
-    Names(Vec<View>),
+    Names(Vec<Named>),
+}
+
+/// Objects by where their names are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Named {
+    /// What a view shows.
+    Of(View),
+    /// Services that are no members of groups: those are bound with their group.
+    Services,
+    /// A collection below `/api/v1`.
+    Listed(&'static str),
+}
+
+// === impl Named ===
+
+impl Named {
+    /// Its collection below `/api/v1`.
+    pub fn collection(self) -> &'static str {
+        match self {
+            Named::Of(view) => view.collection(),
+            Named::Services => View::Service.collection(),
+            Named::Listed(collection) => collection,
+        }
+    }
 }
 
 /// Values of the options of commands that are no configuration.
@@ -31,8 +55,8 @@ pub(super) fn expected(finished: &[String], typed: &str) -> Expected {
         if let Some(value) = value {
             return value;
         }
-        if let Some(view) = configure::named(finished) {
-            return Expected::Names(vec![view]);
+        if let Some(named) = configure::named(finished) {
+            return Expected::Names(vec![named]);
         }
     }
     let of_shell = of_shell(finished, typed);
@@ -70,13 +94,15 @@ fn of_shell(finished: &[String], typed: &str) -> Expected {
     let command = candidates.iter().find(|c| c.words.len() <= finished.len());
     match command {
         Some(command) if typed.starts_with('-') => Expected::Words(command.options.to_vec()),
-        Some(Command { words, names: Some(view), .. }) if words.len() == finished.len() => Expected::Names(vec![*view]),
+        Some(Command { words, names: Some(view), .. }) if words.len() == finished.len() => {
+            Expected::Names(vec![Named::Of(*view)])
+        }
         _ => Expected::Words(words),
     }
 }
 
 /// The option that the finished words end with.
-fn option(finished: &[String]) -> Option<&str> {
+pub(super) fn option(finished: &[String]) -> Option<&str> {
     finished.last()?.strip_prefix('-').filter(|option| !option.is_empty())
 }
 
@@ -90,7 +116,7 @@ fn value_of_shell(finished: &[String]) -> Option<Expected> {
 }
 
 /// The resource that the words behind the verb name, and what stands behind its own words.
-fn resource(rest: &[String]) -> Option<(&'static Resource, &[String])> {
+pub(super) fn resource(rest: &[String]) -> Option<(&'static Resource, &[String])> {
     let fits = |resource: &&'static Resource| {
         let words = resource.words;
         !resource.is_binding() && words.len() <= rest.len() && words.iter().zip(rest).all(|(w, t)| starts_with(w, t))
@@ -114,10 +140,13 @@ fn value_of_configuration(finished: &[String]) -> Option<Expected> {
         let attributes = parts.iter().flat_map(|part| part.attributes().map(move |attribute| (*part, attribute)));
         let found: Vec<_> = attributes.filter(|(_, attribute)| starts_with(attribute.cli, option)).collect();
         let whole = found.iter().find(|(_, attribute)| attribute.cli.eq_ignore_ascii_case(option));
-        return match (whole, &found[..]) {
-            (Some((part, attribute)), _) | (None, [(part, attribute)]) => value(part, attribute),
-            _ => None,
-        };
+        // Several kinds of bindings may have it: `-policyName`.
+        let meant = whole.or_else(|| found.first())?.1.cli;
+        if found.iter().any(|(_, attribute)| attribute.cli != meant) && whole.is_none() {
+            return None;
+        }
+        let same = found.iter().filter(|(_, attribute)| attribute.cli == meant);
+        return same.filter_map(|(part, attribute)| value(part, attribute)).reduce(together);
     }
     // Behind keywords no more positions follow.
     if arguments.iter().any(|argument| argument.starts_with('-')) || is("set") {
@@ -142,20 +171,26 @@ fn together(one: Expected, other: Expected) -> Expected {
 }
 
 /// What an attribute takes, where that is known.
-fn value(resource: &'static Resource, attribute: &'static Attribute) -> Option<Expected> {
+pub(super) fn value(resource: &'static Resource, attribute: &'static Attribute) -> Option<Expected> {
     if let (Place::Other, Shape::Binding { to, .. }) = (attribute.place, resource.shape) {
-        return configure::view_of(to).map(|view| Expected::Names(vec![view]));
+        return configure::names_of(to).map(|named| Expected::Names(vec![named]));
     }
-    let view = match attribute.nitro {
-        "backupvserver" | "lbvserver" | "targetlbvserver" => Some(View::LbVserver),
-        "servername" => Some(View::Server),
-        "servicename" => Some(View::Service),
-        "servicegroupname" if !matches!(attribute.place, Place::Name) => Some(View::Group),
-        "monitor_name_svc" | "monitorname" if !matches!(attribute.place, Place::Name) => Some(View::Monitor),
+    let named = match attribute.nitro {
+        "backupvserver" | "lbvserver" | "targetlbvserver" => Some(Named::Of(View::LbVserver)),
+        "servername" => Some(Named::Of(View::Server)),
+        "servicename" => Some(Named::Services),
+        "servicegroupname" if !matches!(attribute.place, Place::Name) => Some(Named::Of(View::Group)),
+        "monitor_name_svc" | "monitorname" if !matches!(attribute.place, Place::Name) => Some(Named::Of(View::Monitor)),
+        "action" => match resource.nitro {
+            "cspolicy" => Some(Named::Listed("cs-actions")),
+            "responderpolicy" => Some(Named::Listed("responder-actions")),
+            "rewritepolicy" => Some(Named::Listed("rewrite-actions")),
+            _ => None,
+        },
         _ => None,
     };
-    match view {
-        Some(view) => Some(Expected::Names(vec![view])),
+    match named {
+        Some(named) => Some(Expected::Names(vec![named])),
         None => Some(choices(resource, attribute)).filter(|words| !words.is_empty()).map(Expected::Words),
     }
 }
@@ -179,8 +214,8 @@ mod tests {
         );
         let Expected::Words(groups) = after("add lb", "v") else { panic!("words") };
         assert!(groups.starts_with(&["group", "monitor", "parameter", "vserver"]));
-        assert_eq!(after("rm lb vs", ""), Expected::Names(vec![View::LbVserver]));
-        assert_eq!(after("disable service", "w"), Expected::Names(vec![View::Service]));
+        assert_eq!(after("rm lb vs", ""), Expected::Names(vec![Named::Of(View::LbVserver)]));
+        assert_eq!(after("disable service", "w"), Expected::Names(vec![Named::Of(View::Service)]));
         assert_eq!(
             after("disable service web1", "-g"),
             Expected::Words(vec!["graceFul", "delay", "wait", "reason", "expires"])
@@ -204,11 +239,18 @@ mod tests {
 
     #[test]
     fn names_of_what_is_bound_or_referred_to_are_completed() {
-        assert_eq!(after("bind lb vserver v1", ""), Expected::Names(vec![View::Service, View::Group]));
-        assert_eq!(after("bind service s1 -monitorName", ""), Expected::Names(vec![View::Monitor]));
-        assert_eq!(after("set lb vserver v1 -backupVServer", ""), Expected::Names(vec![View::LbVserver]));
-        assert_eq!(after("add service s1", ""), Expected::Names(vec![View::Server]));
-        assert_eq!(after("bind serviceGroup g", ""), Expected::Names(vec![View::Server]));
-        assert_eq!(after("bind cs vserver c -lbvserver", ""), Expected::Names(vec![View::LbVserver]));
+        let of = |view| Expected::Names(vec![Named::Of(view)]);
+        assert_eq!(after("bind lb vserver v1", ""), Expected::Names(vec![Named::Services, Named::Of(View::Group)]));
+        assert_eq!(after("bind service s1 -monitorName", ""), of(View::Monitor));
+        assert_eq!(after("set lb vserver v1 -backupVServer", ""), of(View::LbVserver));
+        assert_eq!(after("add service s1", ""), of(View::Server));
+        assert_eq!(after("bind serviceGroup g", ""), of(View::Server));
+        assert_eq!(after("bind cs vserver c -lbvserver", ""), of(View::LbVserver));
+        let listed = |names: &[&'static str]| Expected::Names(names.iter().map(|name| Named::Listed(name)).collect());
+        let policies = ["cs-policies", "responder-policies", "rewrite-policies"];
+        assert_eq!(after("bind cs vserver c -policyName", ""), listed(&policies));
+        assert_eq!(after("bind lb vserver v1 -policyN", ""), listed(&policies[1..]));
+        assert_eq!(after("rm responder policy", ""), listed(&["responder-policies"]));
+        assert_eq!(after("add cs policy p -action", ""), listed(&["cs-actions"]));
     }
 }

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::super::client::Client;
 use super::commands::View;
+use super::complete::Named;
 use super::execute::{Answer, Refused};
 use super::grammar::starts_with;
 use crate::admin::dto::{ConfigDto, StatusDto};
@@ -168,7 +169,7 @@ pub(super) fn expected(finished: &[String], typed: &str) -> Option<Vec<&'static 
 }
 
 /// What the next word names, behind `rm lb vserver`.
-pub(super) fn named(finished: &[String]) -> Option<View> {
+pub(super) fn named(finished: &[String]) -> Option<Named> {
     let (verb, rest) = finished.split_first()?;
     let verbs = ["set", "unset", "rm", "bind", "unbind", "rename"];
     if !(verb.len() >= 2 && verbs.iter().any(|known| starts_with(known, verb))) {
@@ -184,22 +185,30 @@ pub(super) fn named(finished: &[String]) -> Option<View> {
         found = vec![found[whole]];
     }
     match found[..] {
-        [one] => view_of(one.nitro),
+        [one] => names_of(one.nitro),
         _ => None,
     }
 }
 
-/// The view that shows objects of a resource.
-pub(super) fn view_of(nitro: &str) -> Option<View> {
+/// Where the names of a resource's objects are found.
+pub(super) fn names_of(nitro: &str) -> Option<Named> {
     Some(match nitro {
-        "server" => View::Server,
-        "service" | "sslservice" => View::Service,
-        "servicegroup" | "sslservicegroup" => View::Group,
-        "lbvserver" => View::LbVserver,
-        "csvserver" => View::CsVserver,
-        "sslvserver" => View::Vserver,
-        "lbmonitor" => View::Monitor,
-        "sslcertkey" => View::Certificate,
+        "server" => Named::Of(View::Server),
+        "service" | "sslservice" => Named::Services,
+        "servicegroup" | "sslservicegroup" => Named::Of(View::Group),
+        "lbvserver" => Named::Of(View::LbVserver),
+        "csvserver" => Named::Of(View::CsVserver),
+        "sslvserver" => Named::Of(View::Vserver),
+        "lbmonitor" => Named::Of(View::Monitor),
+        "sslcertkey" => Named::Of(View::Certificate),
+        "cspolicy" => Named::Listed("cs-policies"),
+        "csaction" => Named::Listed("cs-actions"),
+        "responderpolicy" => Named::Listed("responder-policies"),
+        "responderaction" => Named::Listed("responder-actions"),
+        "rewritepolicy" => Named::Listed("rewrite-policies"),
+        "rewriteaction" => Named::Listed("rewrite-actions"),
+        "policypatset" => Named::Listed("pattern-sets"),
+        "policyexpression" => Named::Listed("policy-expressions"),
         _ => return None,
     })
 }
@@ -214,6 +223,9 @@ pub(super) fn usages() -> Vec<String> {
             usages.push(format!("add {said} {} [-<parameter> <value>]...", arguments.join(" ")));
             usages.push(format!("rm {said} <name>"));
         }
+        if Document::is_renamed(resource) {
+            usages.push(format!("rename {said} <name> <newName>"));
+        }
         usages.push(format!("set {said} <name> -<parameter> <value>..."));
         usages.push(format!("unset {said} <name> -<parameter>..."));
         for binding in resource.bindings() {
@@ -223,10 +235,18 @@ pub(super) fn usages() -> Vec<String> {
             usages.push(format!("bind {said} {}{}", arguments.join(" "), keyword.unwrap_or_default()));
         }
     }
+    for single in Resource::all().filter(|resource| resource.key.is_empty() && is_set(resource)) {
+        usages.push(format!("set {} -<parameter> <value>...", single.said()));
+    }
     let others =
         ["enable ns feature <feature>...", "disable ns feature <feature>...", "clear ns config -force <level>"];
     usages.extend(others.map(str::to_owned));
     usages
+}
+
+/// Whether something can be set of a resource that there is one of: `ns hostName`.
+fn is_set(resource: &Resource) -> bool {
+    resource.nitro != "nsfeature" && resource.attributes().next().is_some()
 }
 
 /// `batch -fileName F [-outfile F]`
@@ -292,8 +312,8 @@ mod tests {
         assert!(after("bind serviceGroup g", "-").unwrap().contains(&"monitorName"));
         assert_eq!(after("show lb", ""), None);
         let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-        assert_eq!(named(&words("rm lb vs")), Some(View::LbVserver));
-        assert_eq!(named(&words("bind service")), Some(View::Service));
+        assert_eq!(named(&words("rm lb vs")), Some(Named::Of(View::LbVserver)));
+        assert_eq!(named(&words("bind service")), Some(Named::Services));
         assert_eq!(named(&words("add server")), None);
     }
 }

@@ -15,8 +15,7 @@ use rustyline::{Context, Editor, ExternalPrinter as _, Helper};
 
 use super::super::terminal::Held;
 use super::ahead::{Run, Teller};
-use super::commands::View;
-use super::complete::{Expected, expected};
+use super::complete::{Expected, Named, expected};
 use super::grammar::starts_with;
 use super::{Ended, Session, print};
 use crate::admin::dto::Items;
@@ -120,14 +119,20 @@ struct Words<'a> {
 
 impl Words<'_> {
     /// Names of a kind; none where the appliance does not answer: completion must not get in the way.
-    fn names(&self, view: View) -> Vec<String> {
+    fn names(&self, named: Named) -> Vec<String> {
         #[derive(serde::Deserialize)]
-        struct Named {
+        struct Item {
             name: String,
+            /// Of a service that is a member.
+            group: Option<serde_json::Value>,
         }
-        let path = format!("/api/v1/{}", view.collection());
-        let items = self.session.runtime.block_on(self.session.client.get::<Items<Named>>(&path));
-        items.map_or_else(|_| Vec::new(), |list| list.items.into_iter().map(|item| item.name).collect())
+        let path = format!("/api/v1/{}", named.collection());
+        let items = self.session.runtime.block_on(self.session.client.get::<Items<Item>>(&path));
+        let items = items.map_or_else(|_| Vec::new(), |list| list.items);
+        let meant = items
+            .into_iter()
+            .filter(|item| named != Named::Services || item.group.as_ref().is_none_or(serde_json::Value::is_null));
+        meant.map(|item| item.name).collect()
     }
 }
 
@@ -143,7 +148,7 @@ impl Completer for Words<'_> {
         let candidates: Vec<String> = match expected(&finished, typed) {
             Expected::Words(words) if typed.starts_with('-') => words.into_iter().map(|w| format!("-{w}")).collect(),
             Expected::Words(words) => words.into_iter().map(str::to_owned).collect(),
-            Expected::Names(views) => views.into_iter().flat_map(|view| self.names(view)).collect(),
+            Expected::Names(named) => named.into_iter().flat_map(|named| self.names(named)).collect(),
         };
         let fitting: Vec<String> = candidates.into_iter().filter(|c| starts_with(c, typed)).collect();
         Ok((start, fitting.into_iter().map(|c| c + " ").collect()))

@@ -6,12 +6,11 @@ use serde_json::{Value, json};
 
 use super::super::client::Client;
 use super::super::{drill, explain, journal};
-use super::commands::{COMMANDS, Command, Explained, Request, View};
+use super::commands::{Explained, Request, View};
 use super::configure;
-use super::grammar::starts_with;
 use super::nitro::Settings;
 pub(super) use super::refused::Refused;
-use super::{boxed, nitro, policies, show, stat};
+use super::{boxed, follow, nitro, policies, show, stat};
 use crate::admin::dto::{
     CertificateDto, CheckDto, DatacenterDto, Items, LbMonitorDto, RuleDto, ScenarioDto, ServerDto, ServiceDto,
     ServiceGroupDto, StatusDto, SwitchDto, VserverDto, ZoneDto, path_segment,
@@ -136,9 +135,9 @@ pub(super) async fn execute(client: &Client, request: Request) -> Result<Answer,
             Ok(Answer { text, json, warnings: Vec::new() })
         }
         Request::Appliance => boxed::statistics(client).await,
-        Request::Help { words } => help(&words),
+        Request::Help { words } => follow::help(&words),
         // The session carries them out.
-        Request::Quit | Request::Batch { .. } | Request::Repeat { .. } => help(&[]),
+        Request::Quit | Request::Batch { .. } | Request::Repeat { .. } | Request::Many(_) => follow::help(&[]),
     }
 }
 
@@ -299,17 +298,4 @@ async fn checks_of(client: &Client, owner: &str, monitor: Option<&str>) -> Resul
         }
         (true, None) => Err(Refused::Ours(format!("No such resource [monitorName]: {owner} has none"))),
     }
-}
-
-/// The commands whose keywords begin with `words`, which may be shortened as in a command.
-fn help(words: &[String]) -> Result<Answer, Refused> {
-    let fits = |command: &&Command| words.iter().zip(command.words).all(|(word, keyword)| starts_with(keyword, word));
-    let mut usages: Vec<String> = COMMANDS.iter().filter(fits).map(|c| c.usage.to_owned()).collect();
-    let begins = |usage: &String| words.iter().zip(usage.split(' ')).all(|(word, keyword)| starts_with(keyword, word));
-    usages.extend(configure::usages().into_iter().filter(begins));
-    if usages.is_empty() {
-        return Err(Refused::Ours(format!("No such command: {}; `help` lists what there is", words.join(" "))));
-    }
-    let text = usages.iter().map(|usage| format!("\t{usage}\n")).collect();
-    Ok(Answer { text, json: json!({ "commands": usages }), warnings: Vec::new() })
 }

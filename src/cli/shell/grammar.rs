@@ -2,7 +2,10 @@
 //! order.
 
 use super::commands::{COMMANDS, Command, Request};
-use crate::netscaler::line::Token;
+use crate::netscaler::line::{self, Token};
+
+/// Commands that a range (`web[1-3]`) makes one of for each.
+const RANGED: [&str; 6] = ["show", "stat", "enable", "disable", "set", "kill"];
 
 /// What follows the keywords.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -14,14 +17,17 @@ pub(super) struct Arguments {
 
 /// Errors are NetScaler's: no such command, ambiguous, too few or too many arguments, no such argument.
 pub(super) fn parse(tokens: &[Token]) -> Result<Request, String> {
-    if let [words @ .., last] = tokens
-        && last.text == "?"
-        && !last.quoted
-    {
-        return Ok(Request::Help { words: words.iter().map(|word| word.text.clone()).collect() });
-    }
     let (command, used) = find(tokens)?;
-    let arguments = arguments(command, &tokens[used..])?;
+    if !RANGED.contains(&command.words[0]) {
+        return built(command, &tokens[used..]);
+    }
+    let lines = line::ranges(&tokens[used..]).map_err(|error| error.message)?;
+    let requests = lines.iter().map(|line| built(command, line)).collect::<Result<Vec<_>, _>>()?;
+    Ok(Request::together(requests))
+}
+
+fn built(command: &Command, tokens: &[Token]) -> Result<Request, String> {
+    let arguments = arguments(command, tokens)?;
     if arguments.positional.len() < command.least {
         return Err(format!("Too few arguments; {}", command.usage));
     }
@@ -210,6 +216,37 @@ mod tests {
         assert_eq!(request("?"), help(&[]));
         assert_eq!(request("disable serv ?"), help(&["disable", "serv"]));
         assert_eq!(request("help disable serv"), help(&["disable", "serv"]));
+    }
+
+    #[test]
+    fn a_range_makes_a_command_for_each() {
+        let disable = |at: u32| Request::Act {
+            put: false,
+            path: format!("services/web{at:02}/disable"),
+            body: serde_json::json!({"delay": "30"}),
+        };
+        assert_eq!(request("disable service web[09-10] 30"), Ok(Request::Many(vec![disable(9), disable(10)])));
+        let show = |name: &str| Request::Show { view: View::Service, name: Some(name.into()), statistics: false };
+        assert_eq!(request("show service p[1-2]"), Ok(Request::Many(vec![show("p1"), show("p2")])));
+        assert_eq!(request("show service \"p[1-2]\""), Ok(show("p[1-2]")));
+        let stat = |name: &str| Request::Stat { view: View::Service, name: Some(name.into()), detail: false };
+        let Ok(Request::Repeat { request: once, times: 2, .. }) = request("stat service p[1-2] -ntimes 2") else {
+            panic!("all of them are told, twice");
+        };
+        assert_eq!(*once, Request::Many(vec![stat("p1"), stat("p2")]));
+        assert!(request("disable serviceGroup g[1-2] app[1-3] 80").unwrap_err().contains("as long as each other"));
+    }
+
+    #[test]
+    fn a_question_mark_is_never_an_argument() {
+        let help = |line: &str, words: &[&str]| {
+            let words = words.iter().map(|word| (*word).to_owned()).collect();
+            assert_eq!(request(line), Ok(Request::Help { words }), "{line}");
+        };
+        help("set lb vserver v1 ?", &["set", "lb", "vserver", "v1"]);
+        help("add server ? 192.0.2.1", &["add", "server"]);
+        help("set lb vserver v1 -lbMethod ? | grep -i hash", &["set", "lb", "vserver", "v1", "-lbMethod"]);
+        assert!(matches!(request("add policy patset \"?\""), Ok(Request::Line(_))));
     }
 
     #[test]

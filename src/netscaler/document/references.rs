@@ -76,6 +76,11 @@ fn lets_go(owner: &str, path: &[&str]) -> bool {
 }
 
 impl Document {
+    /// Whether objects of the resource can be given another name.
+    pub fn is_renamed(resource: &Resource) -> bool {
+        RENAMED.contains(&resource.nitro)
+    }
+
     /// Who uses an object, as the command line names it: `lb vserver web`. `None`: nobody.
     pub fn is_referenced(&self, resource: &Resource, name: &str) -> Option<String> {
         self.user_of(resource.section(), name, |_, _| true)
@@ -167,7 +172,7 @@ impl Document {
         arguments: &Map<String, Value>,
     ) -> Result<(), NsError> {
         let name = name_of(resource, arguments)?;
-        if !RENAMED.contains(&resource.nitro) {
+        if !Document::is_renamed(resource) {
             return Err(NsError::no_such_command(&format!("rename {}", resource.said())));
         }
         if !self.has(resource, &name) {

@@ -116,6 +116,8 @@ pub(in crate::cli::shell) enum Request {
         times: u32,
         every: Duration,
     },
+    /// One after the other, as one command.
+    Many(Vec<Request>),
     /// The appliance as NetScaler shows one.
     Boxed(Boxed),
     /// Lines of a file, whose answers go to another where one is named.
@@ -196,6 +198,32 @@ pub(in crate::cli::shell) enum Explained {
     Journal { most: u32 },
     /// Where that is shipped to.
     Shipping,
+}
+
+// === impl Request ===
+
+impl Request {
+    /// What a range makes: the one request, or all of them. What is repeated is repeated with all.
+    pub fn together(mut requests: Vec<Request>) -> Request {
+        if requests.len() == 1
+            && let Some(one) = requests.pop()
+        {
+            return one;
+        }
+        let mut again = None;
+        let once = requests.into_iter().map(|request| match request {
+            Request::Repeat { request, times, every } => {
+                again = Some((times, every));
+                *request
+            }
+            other => other,
+        });
+        let all = Request::Many(once.collect());
+        match again {
+            Some((times, every)) => Request::Repeat { request: Box::new(all), times, every },
+            None => all,
+        }
+    }
 }
 
 // === impl View ===
