@@ -9,6 +9,8 @@ mod access;
 mod acts;
 #[path = "api/appliance.rs"]
 mod appliance;
+#[path = "api/asked.rs"]
+mod asked;
 #[path = "api/certificates.rs"]
 mod certificates;
 #[path = "api/commands.rs"]

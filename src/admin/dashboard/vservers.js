@@ -91,7 +91,7 @@ function chain(v, services) {
       const part = share ? share.get(m.service) : null;
       return h('li', { class: `mem ${m.eligible ? '' : /TROFS/.test(m.state) ? 'lead' : 'none'}`, key: m.service }, obj('service', m.service), h('span', stateBadges({ ...s, state: m.state })),
         bar(part || 0, 'flow', `Share of ${m.service}`), h('span.num', part == null ? '–' : `${Math.round(part * 100)}\u00a0%`), !m.eligible && m.why_not && !/out of service|draining/.test(m.why_not) ? h('small.dim', h('bdi', m.why_not)) : null);
-    })), v.members.length > 12 && h('p.small', `and ${v.members.length - 12} more below`), (v.targets || []).map(t => h('p', obj('vserver', t.vserver), ' ', stateBadges({ state: t.effective_state }), ' by ', t.rules.map((r, i) => [i ? ', ' : '', nm(r)])))),
+    })), v.members.length > 12 && h('p.small', `and ${v.members.length - 12} more below`), (v.targets || []).map(t => h('p', obj('vserver', t.vserver), ' ', stateBadges({ state: t.effective_state }), t.rules.length > 0 && [' by ', t.rules.map((r, i) => [i ? ', ' : '', nm(r)])], v.default === t.vserver && (t.rules.length ? ', and where no rule leads elsewhere' : ' where no rule leads elsewhere')))),
     v.chain && v.chain.length ? h('div.col.bk', v.chain.map((name, i) => h('div', { class: `node ${v.active_backup === name ? 'now' : 'idle'}` }, h('h3', obj('vserver', name), ' ', b('line', null, i ? `backup ${i + 1}` : 'backup')),
       h('p', v.active_backup === name ? 'It takes new clients now.' : i ? 'After the one before it.' : ['Takes new clients when ', nm(v.name), ' is DOWN', spills(v), '.'], draining && !v.active_backup && ' It is not used while members drain.')))) : null);
 }
@@ -111,6 +111,7 @@ function notices(v, services) {
   if (v.admin === 'DISABLED') out.push(note('', 'ofs', h('b', 'Out of service. '), v.disabled_by && [`By ${who(v.disabled_by.actor)}, ${wall(v.disabled_by.since, now())}`, v.disabled_by.reason && h('bdi', `, “${v.disabled_by.reason}”`), '.']));
   if (v.held_down) out.push(note('hand', 'hand', h('b', 'Held down. '), 'It stays out until a person enables it.'));
   if (v.new_clients === 'refused' && v.admin !== 'DISABLED') out.push(note('bad', 'bad', h('b', 'New clients are refused. '), leaving.length ? 'The backup is not used while members drain.' : 'Nothing can take them.'));
+  if (v.new_clients === 'redirected' && v.admin !== 'DISABLED') out.push(note('warn', 'info', h('b', 'New clients are redirected '), 'to ', h('code', nm(v.redirect_url)), '.'));
   if (v.active_backup) out.push(note('warn', 'info', h('b', 'The backup ', nm(v.active_backup), ' takes new clients. '), v.state === 'UP' ? 'It spills over.' : [nm(v.name), ` is ${v.state}.`]));
   if (v.listen_error) out.push(note('bad', 'bad', h('b', 'It does not listen: '), h('bdi', v.listen_error)));
   if (v.address_local === false) out.push(note('warn', 'info', h('b', 'Its address is not on this machine. '), 'Nobody can reach it here until it is.'));
@@ -177,13 +178,13 @@ function one(v) {
     h('div.title', h('h1', nm(v.name)), stateBadges(v), h('span.ink2', v.effective_state !== v.state && `effective ${v.effective_state}, `, `health ${v.health}\u00a0% of weights, ${since(v.since)}`),
       h('div.btns', h('a.btn', { href: `${at('vservers', v.name)}?to=explain` }, 'Explain a request'), v.admin === 'DISABLED' ? act('Enable vserver…', o => ask(enable('vservers', v.name), o)) : act('Disable vserver…', o => ask(takeOut('vservers', v.name, 'vserver'), o)))),
     h('p.ink2', `${v.type} on `, h('code', nm(v.address || 'no address')), `, ${String(v.lb_method).toLowerCase()}, `, v.persistence && v.persistence !== 'NONE' ? `${v.persistence.toLowerCase()} persistence${v.persistence_timeout ? ` ${v.persistence_timeout}` : ''}. ` : 'no persistence. ',
-      { own: 'New clients are served by its own members.', backup: 'New clients go to the backup.', refused: 'New clients are refused.' }[v.new_clients]), v.comment && h('p.ink2', h('bdi', v.comment)),
+      { own: v.role === 'cs' ? 'New clients go where its rules lead.' : 'New clients are served by its own members.', backup: 'New clients go to the backup.', redirected: 'New clients are redirected.', refused: 'New clients are refused.' }[v.new_clients]), v.comment && h('p.ink2', h('bdi', v.comment)),
     notices(v, services), h('div.cols', card('chain', 'Where new clients go now', v.members.some(m => m.share != null) ? 'last 10 s' : 'measured by this page, last 10 s', chain(v, services))),
     h('div.cols.c3', {  },
       plot(series, /HTTP|SSL/.test(v.type) ? 'Requests' : 'New connections', 'per second', [num(series.last('requests')), ' ', h('small', '/s', errors != null && `, ${num(errors)} answered 5xx since the start`)], [series.line('requests', ['requests', 'rate', 'requests_rate'])], { note: series.since('requests') }),
       plot(series, 'Latency', 'ms; solid p99, dashed p50', [num(series.last('p99')), ' ', h('small', 'ms p99, p50 ', num(series.last('p50')), ' ms')], lat, { area: false, note: series.since('p99') }),
       plot(series, 'Connections', 'open', [num(series.last('connections') ?? v.connections), ' ', h('small', `open, surge queue ${num(v.surge_count ?? v.surge ?? 0)}`)], [series.line('connections', ['connections', 'client_connections'])], { note: series.since('connections') })),
-    h('div.cols', card('members', `Members, ${num(v.members.length)}`, h('span.keys', 'focus a row: ', h('kbd', 'd'), ' drain ', h('kbd', 'e'), ' enable ', h('kbd', 'f'), ' force'), members(v, services))),
+    v.role !== 'cs' && h('div.cols', card('members', `Members, ${num(v.members.length)}`, h('span.keys', 'focus a row: ', h('kbd', 'd'), ' drain ', h('kbd', 'e'), ' enable ', h('kbd', 'f'), ' force'), members(v, services))),
     leaving.map(m => { const s = services.find(x => x.name === m.service); const d = s && s.drain; return h('div.cols', { key: `on-${m.service}` }, card(`on-${m.service}`, ['Still on ', nm(m.service), `, ${num(m.active)}`], d && [d.persistent_clients ? `${many(d.persistent_clients, 'client')} with persistence` : d.persistent_note || ''], [d && h('div.pad', bar(drained(d), '', `Drain of ${m.service}`)), connections({ items: on.items.filter(c => c.service === m.service) }, true)])); }),
     h('div.cols', card('on', 'Open connections', null, shows('on', d => connections(d)))), h('div.cols', explainCard(v))];
 }

@@ -42,7 +42,7 @@ dto! {
         pub since: String,
         /// Share of weights UP in percent; what is out of service does not count.
         pub health: u8,
-        /// Where a new client goes: `own`, `backup` or `refused`.
+        /// Where a new client goes: `own`, `backup`, `redirected` (to `redirect_url`) or `refused`.
         pub new_clients: String,
         /// The backup that takes new clients now.
         pub active_backup: Option<String>,
@@ -177,6 +177,7 @@ impl VserverDto {
         let (new_clients, active_backup) = match view.new_clients {
             NewClients::Own => ("own", None),
             NewClients::Backup(backup) => ("backup", Some(name_of(backup))),
+            NewClients::Refused if vserver.redirect_url.is_some() => ("redirected", None),
             NewClients::Refused => ("refused", None),
         };
         let (role, default, targets) = match &vserver.role {

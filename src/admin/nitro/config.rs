@@ -184,7 +184,13 @@ impl Reading<'_> {
         };
         let one = |name: &&str| {
             let others = owner.bindings().filter(|binding| bindings::find(binding.nitro).is_none());
-            let others = others.map(|binding| (binding.nitro, document.bindings(binding, name))).collect();
+            let others = others.map(|binding| {
+                let mut rows = document.bindings(binding, name);
+                rows.iter_mut().for_each(|row| bindings::policies::count(self.world, binding.nitro, row));
+                bindings::policies::order(binding.nitro, &mut rows);
+                (binding.nitro, rows)
+            });
+            let others = others.collect();
             bindings::aggregate(self.world, owner.nitro, owner.key, name, others)
         };
         Ok(Found { objects: names.iter().map(one).collect(), single: false })
@@ -201,6 +207,7 @@ impl Reading<'_> {
             let mut objects = document.objects(resource);
             objects.extend(self.built_in(resource, None));
             objects.iter_mut().for_each(|object| self.dress(resource, object));
+            bindings::policies::order(resource.nitro, &mut objects);
             return Ok(Found { objects, single: false });
         };
         let owner = resource.owner().unwrap_or(resource);
@@ -218,6 +225,7 @@ impl Reading<'_> {
             return Err(Fault::no_such(resource.key, wanted));
         }
         objects.iter_mut().for_each(|object| self.dress(resource, object));
+        bindings::policies::order(resource.nitro, &mut objects);
         Ok(Found { objects, single: false })
     }
 

@@ -17,6 +17,7 @@ use crate::model::id::{GroupId, Kind, ServerId, ServiceId, VserverId};
 use crate::model::limit::SpilloverMethod;
 use crate::model::state::{DrainKind, NewClients, ServiceState, Slot};
 use crate::model::time::{Now, Wall};
+use crate::model::vserver::Role;
 
 /// A `<Double>`.
 pub(super) fn double(number: impl ToString) -> Value {
@@ -66,7 +67,7 @@ pub(super) fn vserver(world: &World<'_>, id: VserverId, object: &mut Object) {
     put(object, "health", double(view.health_percent));
     put(object, "totalservices", double(vserver.members.len()));
     put(object, "activeservices", double(up));
-    put(object, "type", "ADDRESS");
+    put(object, "type", if matches!(vserver.role, Role::Cs { .. }) { "CONTENT" } else { "ADDRESS" });
     put(object, "isgslb", false);
     if let NewClients::Backup(_) = view.new_clients {
         put(object, "backupvserverstatus", "(Backup Active)");

@@ -15,16 +15,20 @@ pub(super) fn last_members(world: Against<'_>, services: &[ServiceId], delayed: 
         let vserver = world.model.vserver(id);
         let takes = format!("this takes the last UP member of vserver {}", vserver.name);
         let backup = usable_backup(world, id);
+        let told = match &vserver.redirect_url {
+            Some(url) => format!("redirected to {url}"),
+            None => "refused".to_owned(),
+        };
         let spills = vserver.spillover.as_ref().is_some_and(|s| matches!(s.method, SpilloverMethod::Health { .. }));
         warnings.push(match (drains, backup) {
             (true, Some(backup)) if spills => format!("{takes}: new clients go to its backup {backup} by spillover"),
             (true, Some(backup)) => format!(
-                "{takes}: new clients will be refused; the backup {backup} is not used while members drain (spillover \
+                "{takes}: new clients will be {told}; the backup {backup} is not used while members drain (spillover \
                  by HEALTH would use it)"
             ),
-            (true, None) => format!("{takes}: new clients will be refused"),
+            (true, None) => format!("{takes}: new clients will be {told}"),
             (false, Some(backup)) => format!("{takes}: the backup {backup} takes over"),
-            (false, None) => format!("{takes}: clients will be refused"),
+            (false, None) => format!("{takes}: clients will be {told}"),
         });
     }
     warnings

@@ -74,23 +74,35 @@ fn vserver_problems(world: &World<'_>, problems: &mut Vec<ProblemDto>) {
         let mut report = |severity, text: String| {
             problems.push(problem(severity, "vserver", &vserver.name, since.clone(), text, "vservers"));
         };
-        match (view.state, view.effective) {
-            (VserverState::Up, _) if view.new_clients == NewClients::Refused => {
+        let redirected = vserver.redirect_url.as_ref().filter(|_| view.new_clients == NewClients::Refused);
+        match (view.state, view.effective, redirected) {
+            (VserverState::Up, _, Some(url)) => {
+                report(
+                    "warning",
+                    format!("up, and new clients are redirected to {url}: the last of its members drain"),
+                );
+            }
+            (VserverState::Down, _, Some(url)) => {
+                report("warning", format!("down; clients are redirected to {url}"));
+            }
+            (VserverState::Up, _, None) if view.new_clients == NewClients::Refused => {
                 report("error", "up, and new clients are refused: the last of its members drain".into());
             }
-            (VserverState::Up, _) => {
+            (VserverState::Up, _, None) => {
                 if let NewClients::Backup(backup) = view.new_clients {
                     let backup = &world.model.vserver(backup).name;
                     report("info", format!("spills by health: new clients go to {backup}"));
                 }
             }
-            (VserverState::OutOfService, _) => report("info", "out of service".into()),
-            (VserverState::Down, VserverState::Up) if view.new_clients == NewClients::Refused => {
+            (VserverState::OutOfService, ..) => report("info", "out of service".into()),
+            (VserverState::Down, VserverState::Up, None) if view.new_clients == NewClients::Refused => {
                 report("error", "down, and its backups take no new clients".into());
             }
-            (VserverState::Down, VserverState::Up) => report("warning", "down; its backup serves".into()),
-            (VserverState::Down, _) if vserver.backup.is_none() => report("error", "down, and it has no backup".into()),
-            (VserverState::Down, _) => report("error", "down, and so is every backup".into()),
+            (VserverState::Down, VserverState::Up, None) => report("warning", "down; its backup serves".into()),
+            (VserverState::Down, _, None) if vserver.backup.is_none() => {
+                report("error", "down, and it has no backup".into());
+            }
+            (VserverState::Down, _, None) => report("error", "down, and so is every backup".into()),
         }
         if view.held_down {
             report("warning", "held down since it failed; `enable` lets it return".into());

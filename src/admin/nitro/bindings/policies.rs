@@ -30,6 +30,15 @@ pub(in crate::admin::nitro) static POLICIES: &[Binding] = &[
     back!("rewritepolicy_lbvserver_binding", "rewritepolicy", "name", RewritePolicy, Rewrite, false),
 ];
 
+/// Bindings of policies to vservers.
+const OF_VSERVERS: [&str; 5] = [
+    "csvserver_cspolicy_binding",
+    "csvserver_responderpolicy_binding",
+    "csvserver_rewritepolicy_binding",
+    "lbvserver_responderpolicy_binding",
+    "lbvserver_rewritepolicy_binding",
+];
+
 fn names(model: &Model, kind: PolicyKind) -> Vec<&str> {
     model.policies.objects.iter().filter(|object| object.kind == kind).map(|object| &*object.name).collect()
 }
@@ -65,6 +74,22 @@ pub(in crate::admin::nitro) fn count(world: &World<'_>, nitro: &str, object: &mu
     put(object, "hits", double(hits(world, bank, &policy, vserver.as_deref())));
 }
 
+/// Orders the policies of each vserver as they are asked: those on requests before those on answers, each by priority;
+/// without a priority they come last. Bindings of anything else stay as they are.
+pub(in crate::admin::nitro) fn order(nitro: &str, rows: &mut [Object]) {
+    if !OF_VSERVERS.contains(&nitro) {
+        return;
+    }
+    let of_answer = |row: &Object| row.get("bindpoint").is_some_and(|point| point == "RESPONSE");
+    let priority = |row: &Object| {
+        let said = row.get("priority").and_then(|priority| priority.as_str());
+        said.and_then(|said| said.parse::<u64>().ok()).unwrap_or(u64::MAX)
+    };
+    for of_one in rows.chunk_by_mut(|one, next| one.get("name") == next.get("name")) {
+        of_one.sort_by_key(|row| (of_answer(row), priority(row)));
+    }
+}
+
 fn places(world: &World<'_>, bank: PolicyBank, is_cs: bool, key: &str, name: &str) -> Vec<Object> {
     let mut rows = Vec::new();
     for vserver in world.model.vservers.iter().filter(|vserver| matches!(vserver.role, Role::Cs { .. }) == is_cs) {
@@ -82,4 +107,33 @@ fn places(world: &World<'_>, bank: PolicyBank, is_cs: bool, key: &str, name: &st
         }
     }
     rows
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn bindings_of_a_vserver_are_ordered_as_they_are_asked() {
+        let row = |name: &str, policy: &str, priority: Option<&str>, point: &str| {
+            let mut row = Object::new();
+            put(&mut row, "name", name);
+            put(&mut row, "policyname", policy);
+            put(&mut row, "bindpoint", point);
+            row.extend(priority.map(|priority| ("priority".to_owned(), json!(priority))));
+            row
+        };
+        let mut rows = vec![
+            row("v", "answer", Some("1"), "RESPONSE"),
+            row("v", "unsaid", None, "REQUEST"),
+            row("v", "late", Some("100"), "REQUEST"),
+            row("v", "early", Some("9"), "REQUEST"),
+            row("a", "other", Some("5"), "REQUEST"),
+        ];
+        order("csvserver_rewritepolicy_binding", &mut rows);
+        let names: Vec<&str> = rows.iter().filter_map(|row| row["policyname"].as_str()).collect();
+        assert_eq!(names, ["early", "late", "unsaid", "answer", "other"]);
+    }
 }

@@ -79,6 +79,7 @@ fn balancing(vserver: &VserverDto, whole: bool, facts: &Facts, bound: &Facts) ->
     out += &beside(vserver);
     if whole {
         out += &members(vserver, bound);
+        out += &policies(bound, "lbvserver").0;
     }
     out
 }
@@ -117,9 +118,7 @@ fn beside(vserver: &VserverDto) -> String {
         out += &format!("\tOver Client Limits: {}\n", vserver.limited_total);
     }
     out += &match vserver.active_backup.as_ref() {
-        None if vserver.new_clients == "refused" && vserver.redirect_url.is_some() => {
-            "\tNew Clients: redirected to the Redirect URL\n".to_owned()
-        }
+        None if vserver.new_clients == "redirected" => "\tNew Clients: redirected to the Redirect URL\n".to_owned(),
         Some(backup) => format!("\tNew Clients: {backup}\n"),
         None => format!("\tNew Clients: {}\n", vserver.new_clients),
     };
@@ -212,28 +211,47 @@ fn switching(vserver: &VserverDto, whole: bool, facts: &Facts, bound: &Facts) ->
     if !whole {
         return out;
     }
-    let policies = bound.inner("csvserver_cspolicy_binding");
-    for (at, policy) in policies.iter().enumerate() {
-        let target = match &policy.said("targetlbvserver", "")[..] {
-            "" => String::new(),
-            target => format!("\tTarget: {target}"),
-        };
-        out += &format!(
-            "\n{})\tContent-Switching Policy: {}\tPriority: {}\tHits: {}{target}\n",
-            at + 1,
-            policy.said("policyname", ""),
-            policy.said("priority", ""),
-            policy.count("hits"),
-        );
-    }
+    let (told, count) = policies(bound, "csvserver");
+    out += &told;
     for (at, target) in vserver.targets.iter().enumerate() {
         let state = long_word(&target.effective_state);
-        out += &format!("\n{})\t{}\tEffective State: {state}\n", policies.len() + at + 1, target.vserver);
+        out += &format!("\n{})\t{}\tEffective State: {state}\n", count + at + 1, target.vserver);
         if !target.rules.is_empty() {
             out += &format!("\tRules: {}\n", target.rules.join(", "));
         }
     }
     out
+}
+
+/// The policies that are bound to a vserver, each bank in the order in which it is asked, and how many they are.
+fn policies(bound: &Facts, owner: &str) -> (String, usize) {
+    let banks = [
+        ("responderpolicy", "Responder Policy"),
+        ("rewritepolicy", "Rewrite Policy"),
+        ("cspolicy", "Content-Switching Policy"),
+    ];
+    let (mut out, mut count) = (String::new(), 0);
+    for (bank, called) in banks {
+        for policy in bound.inner(&format!("{owner}_{bank}_binding")) {
+            count += 1;
+            out += &format!(
+                "\n{count})\t{called}: {}\tPriority: {}\tHits: {}",
+                policy.said("policyname", ""),
+                policy.said("priority", ""),
+                policy.count("hits"),
+            );
+            out += &match (bank, &policy.said("targetlbvserver", "")[..]) {
+                ("cspolicy", "") => "\n".to_owned(),
+                ("cspolicy", target) => format!("\tTarget: {target}\n"),
+                _ => format!(
+                    "\n\tGotoPriority Expression: {}\tFlowtype: {}\n",
+                    policy.said("gotopriorityexpression", "END"),
+                    policy.said("bindpoint", "REQUEST"),
+                ),
+            };
+        }
+    }
+    (out, count)
 }
 
 /// `10 min`, as NetScaler counts; what is no whole number of minutes stays as it is.
@@ -266,6 +284,27 @@ mod tests {
         assert_eq!(member(&services[0], "servicename"), "s1 (127.0.0.1: 18101) - HTTP State: UP\tWeight: 5\n");
         let groups = bound.inner("lbvserver_servicegroupmember_binding");
         assert_eq!(member(&groups[1], "servicegroupname"), "g (127.0.0.3: 80) - HTTP State: UP\tWeight: 2\n");
+    }
+
+    #[test]
+    fn policies_of_every_bank_are_shown_with_priority_and_hits() {
+        let bound = json!({"csvserver_binding": [{
+            "csvserver_cspolicy_binding": [
+                {"policyname": "api", "priority": "10", "hits": "7", "targetlbvserver": "lb"},
+            ],
+            "csvserver_responderpolicy_binding": [{"policyname": "tls", "priority": "5", "hits": "2"}],
+            "csvserver_rewritepolicy_binding": [
+                {"policyname": "head", "priority": "1", "hits": "0", "bindpoint": "RESPONSE"},
+            ],
+        }]});
+        let (told, count) = policies(&Facts::list(&bound, "csvserver_binding").remove(0), "csvserver");
+        assert_eq!(
+            told,
+            "\n1)\tResponder Policy: tls\tPriority: 5\tHits: 2\n\tGotoPriority Expression: END\tFlowtype: REQUEST\n\
+             \n2)\tRewrite Policy: head\tPriority: 1\tHits: 0\n\tGotoPriority Expression: END\tFlowtype: RESPONSE\n\
+             \n3)\tContent-Switching Policy: api\tPriority: 10\tHits: 7\tTarget: lb\n"
+        );
+        assert_eq!(count, 3);
     }
 
     #[test]

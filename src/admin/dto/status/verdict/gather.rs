@@ -40,7 +40,7 @@ impl Sight {
         names(world, &mut sight);
         for (vserver, view) in world.model.vservers.iter().zip(&world.view.vservers) {
             let out = view.state == VserverState::OutOfService || view.effective == VserverState::OutOfService;
-            if view.new_clients == NewClients::Refused && !out {
+            if view.new_clients == NewClients::Refused && vserver.redirect_url.is_none() && !out {
                 sight.refusing.push(text(&vserver.name));
             }
         }
