@@ -40,11 +40,13 @@ use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
 use parking_lot::Mutex;
+use serde_json::Value;
 
 use super::App;
 use super::auth::{Access, Caller};
 use super::body;
 use crate::config::edit::{gives_answer, request_without_query};
+use crate::config::policy::expression::without_secrets;
 use crate::model::time::Wall;
 use crate::netscaler::document::Document;
 use answer::{Answer, Fault, Object};
@@ -145,7 +147,7 @@ async fn note_missing(app: &App, method: &str, resource: &str, fault: &Fault) {
 
 /// Takes out the values in which tokens stand.
 fn hide(object: &mut Object) {
-    for secret in ["customheaders", "scriptargs", "send", "recv"] {
+    for secret in ["customheaders", "scriptargs", "send", "recv", "stringbuilderexpr"] {
         if let Some(value) = object.get_mut(secret) {
             *value = "(hidden)".into();
         }
@@ -160,6 +162,15 @@ fn hide(object: &mut Object) {
     {
         *request = format!("{before}?…").into();
     }
+    for key in ["rule", "value"] {
+        if let Some(text) = object.get_mut(key)
+            && let Some(shown) = text.as_str().and_then(|text| without_secrets(text, "(hidden)"))
+        {
+            *text = shown.into();
+        }
+    }
+    let inner = object.values_mut().filter_map(Value::as_array_mut).flatten();
+    inner.filter_map(Value::as_object_mut).for_each(hide);
 }
 
 // === impl Call ===

@@ -52,6 +52,7 @@ pub fn diff(old: &Model, new: &Model) -> Vec<Difference> {
             Some(new) => {
                 let mut details = Vec::new();
                 compare("", old, new, &mut details);
+                details.iter_mut().for_each(|detail| keep_secrets(name, detail));
                 if !details.is_empty() {
                     differences.push(Difference { object: name.clone(), kind: DifferenceKind::Changed, details });
                 }
@@ -62,6 +63,15 @@ pub fn diff(old: &Model, new: &Model) -> Vec<Difference> {
     differences.extend(added.map(|name| Difference::whole(name, DifferenceKind::Added)));
     differences.sort();
     differences
+}
+
+/// What policies and rules say in secret is not told.
+fn keep_secrets(object: &str, detail: &mut String) {
+    let section = object.split(' ').next().unwrap_or_default();
+    let path = detail.split_once(": ").map(|(path, _)| path).unwrap_or_default();
+    if edit::is_told(section, path, detail) {
+        *detail = format!("{path}: changed");
+    }
 }
 
 /// Every object under `kind name`.

@@ -12,7 +12,7 @@ use toml_edit::{DocumentMut, Item, TableLike, Value as Toml};
 
 use super::render::text::{Text, Value};
 
-pub(super) use hidden::is_hidden;
+pub(super) use hidden::{is_hidden, is_told};
 
 pub use hidden::{for_journal, gives_answer, is_redacted, is_secret, redact, request_without_query, value_for_journal};
 pub use json::parse_json;

@@ -27,7 +27,7 @@ use crate::model::id::Name;
 use crate::model::policy::{PolicyBank, PolicyKind};
 use action::Act;
 use books::{Books, Policy};
-use expression::{Criteria, Expression};
+use expression::{Criteria, Expression, Refused};
 use graft::{Graft, hint};
 
 /// What was laid beside the text.
@@ -170,7 +170,14 @@ fn rule(
     let (Some(own), Some(act)) = (policy.when.clone(), act) else { return Ok(None) };
     let mut all: Vec<Expression> = ended.iter().map(|e| Expression::Not(Box::new(e.clone()))).collect();
     all.push(own.clone());
-    let condition = Expression::And(all).condition().map_err(|refused| refused.to_string())?;
+    let condition = Expression::And(all).condition().map_err(|refused| match (refused, ended.len()) {
+        (Refused::TooWide(most), before @ 1..) => format!(
+            "with the opposites of the {before} policies before it that say END it has more than {most} alternatives; \
+             bind those with -gotoPriorityExpression NEXT that exclude each other anyhow, and unbind policies from the \
+             highest priority down"
+        ),
+        (refused, _) => refused.to_string(),
+    })?;
     if !act.ends() && !binding.goes_on {
         ended.push(own);
     }

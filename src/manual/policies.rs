@@ -80,6 +80,11 @@
 //! one bank is all there is, its priorities are those of the rules; otherwise the rules are numbered by tens behind the
 //! vserver's own. Behind a rewriting policy that says END, later ones of its bank get its opposite as a term.
 //!
+//! A rule has 64 alternatives at most. The opposite of a policy with one test is one more term and costs none; that of
+//! one that asks for two things at once (`a && b`) has two, and they multiply: behind six such policies that say END
+//! there are 64, and the eighth is refused at its binding. Bind those with NEXT that exclude each other anyhow, and take
+//! policies off from the highest priority down.
+//!
 //! ## Expressions
 //!
 //! | expression | becomes |
@@ -96,6 +101,14 @@
 //! `SET_TEXT_MODE(IGNORECASE)`, `TO_LOWER`, `NOT`, `&& || !`, parentheses and named expressions. A set without patterns is never met. A
 //! pattern that needs look-around or references back is refused, as is whatever no criterion looks at.
 //!
+//! Hosts are compared without their port, and paths and parameters as they are decoded; the query and all of its text are
+//! compared as sent. A text that can never be found so (`HOSTNAME.EQ("h.test:8080")`, `URL.CONTAINS("%2e")`) is refused; a set
+//! may have a host with its port beside the host alone. Patterns (`re/…/`) are not looked into: write them for hosts without port
+//! and for decoded paths. `SET_TEXT_MODE(URLENCODED)` is refused. Content switching and the responder are asked of the request: an
+//! expression of theirs cannot look at the answer. The name of an expression is one word (letters, digits, `_`, `-`) and none
+//! such as TRUE, HTTP or CLIENT with which expressions begin. Renaming a pattern set or an expression over REST changes the
+//! expressions that name it.
+//!
 //! ## Actions
 //!
 //! | action | becomes |
@@ -106,5 +119,12 @@
 //! | `insert_http_header`, `delete_http_header`, `replace` of a field, of the host, of the path | `edit` |
 //! | `cs action`, `-targetLBVserver` | `route` |
 //!
-//! `HTTP.REQ.HOSTNAME` is the host as it was sent, with its port; `HTTP.REQ.HOSTNAME.SERVER` is it without. Policy labels (`-invoke`), global bindings, html pages, `-headers` and
+//! Fields that follow from the message (Content-Length, Transfer-Encoding, Connection, …) are not edited, and Host is replaced
+//! only; such an action is refused where it is made.
+//!
+//! Callers who may not change the configuration, and the journal, see neither answers that are given (`respondwith`), nor values
+//! that are written, nor what cookies and the fields Authorization, Proxy-Authorization, Cookie and Set-Cookie are compared with.
+//! Patterns of sets are shown: keep secrets out of them.
+//!
+//! In texts that are put together, `HTTP.REQ.HOSTNAME` is the host as it was sent, with its port; `HTTP.REQ.HOSTNAME.SERVER` is it without. Policy labels (`-invoke`), global bindings, html pages, `-headers` and
 //! `-reasonPhrase`, `replace_all` and edits of bodies are refused by name.

@@ -304,6 +304,13 @@ async fn every_collection_and_every_section_is_reachable() {
         let (status, body) = appliance.call(Method::PATCH, &one, Some(json!({}))).await;
         assert_eq!((status, &body["changes"]), (200, &json!([])), "an empty patch changes nothing: {body}");
     }
+    for (path, to) in [("pattern-sets/hosts", "names"), ("policy-expressions/is-api", "v2")] {
+        let (status, body) =
+            appliance.call(Method::POST, &format!("/api/v1/{path}/rename"), Some(json!({"to": to}))).await;
+        assert_eq!(status, 200, "{body}");
+    }
+    assert_eq!(appliance.get("/api/v1/cs-policies/p").await["rule"], "HTTP.REQ.HOSTNAME.EQUALS_ANY(\"names\")");
+    assert_eq!(appliance.get("/api/v1/responder-policies/p").await["rule"], "v2");
     let listed = appliance.get("/api/v1/cs-vservers").await;
     assert_eq!((&listed["items"][0]["name"], &listed["total"]), (&json!("front"), &json!(1)));
     // A content switching vserver is a vserver.

@@ -114,6 +114,30 @@ monitors = ["m"]
 type = "HTTP"
 address = "127.0.0.1:0"
 services = ["web1"]
+responder_policies = {{ web1 = 10 }}
+rewrite_policies = {{ web1 = 10 }}
+[responder_action.web1]
+type = "respondwith"
+target = '"HTTP/1.1 401 No\r\nX-Key: planted-answer\r\n\r\nplanted-body"'
+[responder_policy.web1]
+rule = 'HTTP.REQ.HEADER("Authorization").EQ("planted-compared") || HTTP.REQ.COOKIE.VALUE("a").EQ("planted-cookie")'
+action = "web1"
+[rewrite_action.web1]
+type = "insert_http_header"
+target = "Authorization"
+value = '"Bearer planted-written"'
+[rewrite_policy.web1]
+rule = "web1"
+action = "web1"
+[policy_expression.web1]
+value = 'HTTP.REQ.HEADER("authorization").CONTAINS("planted-named")'
+[criterion.web1]
+header = {{ name = "Authorization", equals = "planted-criterion" }}
+[rule.web1]
+vserver = "web"
+priority = 1
+when = [["web1"]]
+action = {{ edit = [{{ set = "X-Key", value = "planted-edit" }}] }}
 [switch.drill]
 "#,
         bascule::model::access::token_hash(token)
@@ -186,6 +210,22 @@ services = ["web1"]
             let text = if path.ends_with("whoami") && who == "oper" { text.replace(&csrf, "") } else { text };
             answers.push((format!("{who} {path}"), text));
         }
+    }
+    for path in [
+        "responderaction",
+        "responderaction/web1?attrs=name,target",
+        "responderpolicy",
+        "rewriteaction/web1",
+        "rewriteaction?filter=stringbuilderexpr:/planted/",
+        "rewritepolicy",
+        "policyexpression/web1",
+        "lbvserver_responderpolicy_binding/web",
+        "lbvserver_binding/web",
+    ] {
+        let request = http.get(at(&format!("/nitro/v1/config/{path}"))).header("X-NITRO-USER", "oper");
+        let answer = request.header("X-NITRO-PASS", "planted-oper-password").send().await.unwrap();
+        assert_eq!(answer.status(), 200, "{path}");
+        answers.push((format!("oper {path}"), answer.text().await.unwrap()));
     }
     let journal = root_auth(http.get(at("/api/v1/journal?limit=10000"))).send().await.unwrap().text().await.unwrap();
     assert!(journal.contains("\"door\":\"session 1 from 127.0.0.1\""), "{journal}");

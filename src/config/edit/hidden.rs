@@ -1,9 +1,11 @@
 //! What only those who may change a configuration see of it: hashes of passwords, which can be tried at leisure, and of tokens, and
-//! the values of header fields and bodies of requests and answers (those that policies give too) and what scripts are given, where tokens stand, and users, passwords and queries of addresses.
+//! the values of header fields and bodies of requests and answers (those that policies give too) and what scripts are given, where
+//! tokens stand, what is compared with such fields ([`policies`]), and users, passwords and queries of addresses.
 //!
 //! [`redact`] is for people, [`for_journal`] for the journal, whose texts still load so that they can be replayed.
 
 mod comments;
+mod policies;
 
 use std::sync::LazyLock;
 
@@ -11,6 +13,8 @@ use regex::Regex;
 use toml_edit::{Item, TableLike, Value as Toml};
 
 use crate::config::values::without_userinfo;
+
+pub(in crate::config) use policies::is_told;
 
 /// Keys whose values are hidden, with everything below them; also as aliases.
 const KEYS: [&str; 11] = [
@@ -95,6 +99,7 @@ pub fn request_without_query(text: &str) -> Option<String> {
 /// `text` without what is hidden; names of header fields stay.
 pub fn redact(text: &str) -> Result<String, String> {
     let mut document = super::parse(text)?;
+    policies::hide(document.as_table_mut(), Reader::Person);
     hide(document.as_table_mut(), None, Reader::Person);
     Ok(document.to_string())
 }
@@ -106,6 +111,7 @@ pub fn for_journal(text: &str) -> String {
     let text = without_hashes(text);
     match super::parse(&text) {
         Ok(mut document) => {
+            policies::hide(document.as_table_mut(), Reader::Journal);
             hide(document.as_table_mut(), None, Reader::Journal);
             comments::without_settings(&document.to_string())
         }
@@ -130,6 +136,7 @@ pub fn value_for_journal(path: &str, value: &str) -> String {
     if let Some(shown) = value.as_str().and_then(request) {
         value = Toml::from(shown);
     }
+    policies::hide_at(path, &mut value, Reader::Journal);
     hide_value(&mut value, hidden, Reader::Journal);
     if let Some(at) = value.as_str().filter(|_| path.ends_with("dsn")).and_then(|dsn| dsn.rfind('@')) {
         let dsn = value.as_str().unwrap_or_default();

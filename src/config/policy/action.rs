@@ -4,6 +4,8 @@ use serde_json::{Map, Value, json};
 
 use super::expression::Expression;
 use super::template::{respond, template};
+use crate::config::resolve::object::header as header_field;
+use crate::config::resolve::rule::action::{changeable, fillable};
 use crate::model::policy::PolicyBank;
 
 /// What an action does, and what of it is not the same to the letter.
@@ -109,15 +111,25 @@ pub fn rewrite(kind: &str, target: &str, text: &str) -> Result<Action, String> {
     match &kind[..] {
         "noop" => Ok(Action::of(Act::Nothing)),
         "insert_http_header" => {
+            changeable(target, false)?;
             let text = text()?;
+            value(&text.text)?;
             Ok(Action { act: Act::Edit(json!({ "add": target, "value": text.text })), notes: text.notes })
         }
-        "delete_http_header" => Ok(Action::of(Act::Edit(json!({ "remove": target })))),
+        "delete_http_header" => {
+            changeable(target, false)?;
+            Ok(Action::of(Act::Edit(json!({ "remove": target }))))
+        }
         "replace" => {
             let text = text()?;
             let edit = match header(target) {
-                Some(name) => json!({ "set": name, "value": text.text }),
+                Some(name) => {
+                    changeable(name, target.to_ascii_uppercase().starts_with("HTTP.REQ."))?;
+                    value(&text.text)?;
+                    json!({ "set": name, "value": text.text })
+                }
                 None if target.eq_ignore_ascii_case("HTTP.REQ.HOSTNAME") => {
+                    value(&text.text)?;
                     json!({ "set": "Host", "value": text.text })
                 }
                 None if target.eq_ignore_ascii_case("HTTP.REQ.URL.PATH") => {
@@ -132,6 +144,12 @@ pub fn rewrite(kind: &str, target: &str, text: &str) -> Result<Action, String> {
         }
         other => Err(format!("actions of type {other} are not carried over")),
     }
+}
+
+/// Whether a field can have this value.
+fn value(text: &str) -> Result<(), String> {
+    header_field("value", text)?;
+    fillable(text).map_err(str::to_owned)
 }
 
 /// The name in `HTTP.REQ.HEADER("x")`.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::action::{self, Act, Action};
-use super::expression::{Expression, Named, read};
+use super::expression::{Expression, Named, nameable, read};
 use crate::config::document::{Node, Place, Table, Value};
 use crate::config::report::Report;
 use crate::model::policy::PolicyBank;
@@ -22,6 +22,9 @@ pub(super) struct Books<'d> {
     actions: BTreeMap<PolicyBank, BTreeMap<&'d str, Option<Act>>>,
     policies: BTreeMap<PolicyBank, BTreeMap<&'d str, Policy<'d>>>,
 }
+
+/// Of policies that are asked before there is an answer.
+const OF_ANSWER: &str = "it looks at the answer, and these policies are asked of the request";
 
 /// The objects of a section: name, place, table.
 pub(super) fn section<'d>(
@@ -67,6 +70,9 @@ impl<'d> Books<'d> {
             books.expressions.extend(text(table, "value").map(|value| (name, value)));
         }
         for (name, place, table) in section(document, "policy_expression") {
+            if let Err(why) = nameable(name) {
+                wrong(report, place, &format!("policy_expression.{name}"), why);
+            }
             if let Some(Err(refused)) = text(table, "value").map(|value| read(value, &books)) {
                 let place = place_of(table, "value", place);
                 wrong(report, place, &format!("policy_expression.{name}.value"), &refused.to_string());
@@ -143,6 +149,10 @@ impl<'d> Books<'d> {
         let mut is_sound = true;
         if let Some(rule) = text(table, "rule") {
             match read(rule, self) {
+                Ok(expression) if bank != PolicyBank::Rewrite && expression.looks_at_answer() => {
+                    wrong(report, place_of(table, "rule", place), &format!("{path}.rule"), OF_ANSWER);
+                    is_sound = false;
+                }
                 Ok(expression) => all.push(expression),
                 Err(refused) => {
                     let place = place_of(table, "rule", place);

@@ -13,14 +13,17 @@ mod print;
 #[cfg(test)]
 mod tests;
 mod translate;
+mod written;
 
 use std::cell::Cell;
+use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
 pub use condition::{Condition, Criteria};
 pub use parse::{Piece, pieces};
 pub use print::print;
+pub use written::{is_secret_field, nameable, renamed, without_secrets};
 
 /// Why an expression is not carried over.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -69,6 +72,9 @@ const DEPTH_MOST: usize = 8;
 /// Named expressions in one, those that they name included: each is put in where it is named.
 const NAMED_MOST: usize = 256;
 
+/// Criteria of an answer.
+pub const OF_ANSWER: [&str; 2] = ["status", "response_header"];
+
 /// How much more may be put in.
 struct Within<'a> {
     depth: usize,
@@ -83,6 +89,31 @@ pub fn read(text: &str, named: &dyn Named) -> Result<Expression, Refused> {
 fn read_within(text: &str, named: &dyn Named, within: &Within<'_>) -> Result<Expression, Refused> {
     let tree = parse::tree(text)?;
     translate::tree(&tree, named, within)
+}
+
+// === impl Expression ===
+
+impl Expression {
+    /// The keys of the criteria in it: what it looks at.
+    pub fn keys(&self) -> BTreeSet<String> {
+        let mut keys = BTreeSet::new();
+        self.collect(&mut keys);
+        keys
+    }
+
+    fn collect(&self, keys: &mut BTreeSet<String>) {
+        match self {
+            Expression::Or(all) | Expression::And(all) => all.iter().for_each(|one| one.collect(keys)),
+            Expression::Not(inner) => inner.collect(keys),
+            Expression::Always(_) => {}
+            Expression::Test(test) => keys.extend(test.keys().cloned()),
+        }
+    }
+
+    /// Whether something of the answer is in it.
+    pub fn looks_at_answer(&self) -> bool {
+        self.keys().iter().any(|key| OF_ANSWER.contains(&&key[..]))
+    }
 }
 
 // === impl Nothing ===

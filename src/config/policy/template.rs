@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::expression::{Piece, Refused, pieces};
+use crate::config::resolve::object::header;
 
 /// A text with places to fill in, and what is not the same to the letter.
 pub(super) struct Template {
@@ -51,6 +52,7 @@ pub(super) fn respond(answer: &str) -> Result<Value, String> {
         let Some((name, value)) = line.split_once(':') else { return Err(format!("`{line}` is no field")) };
         // Where the body ends is written by whoever sends it.
         if !["content-length", "connection", "transfer-encoding"].contains(&&name.trim().to_ascii_lowercase()[..]) {
+            header(name.trim(), value.trim())?;
             headers.insert(name.trim().to_owned(), value.trim().into());
         }
     }

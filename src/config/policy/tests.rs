@@ -158,6 +158,20 @@ fn rules_of_the_text_are_asked_before_policies_and_keep_their_names() {
 }
 
 #[test]
+fn policies_that_end_multiply_until_the_error_names_the_way_out() {
+    let mut text = ALL.replace("[vserver.lb-b.rewrite_policies]", "[vserver.lb-b.rewrite_policies]\nTO_BIND");
+    let bound: String = (0..8).map(|at| format!("p{at} = {}\n", 100 + at)).collect();
+    for at in 0..8 {
+        text += &format!("[rewrite_policy.p{at}]\naction = \"add\"\n");
+        text += &format!("rule = 'HTTP.REQ.URL.PATH.EQ(\"/{at}\") && HTTP.REQ.HEADER(\"H{at}\").EXISTS'\n");
+    }
+    let problems = loaded(&text.replace("TO_BIND", &bound)).unwrap_err().join("\n");
+    assert!(problems.contains("opposites of the 8 policies before it that say END"), "{problems}");
+    let goes_on = bound.replace("= ", "= { goto = \"NEXT\", priority = ").replace('\n', " }\n");
+    assert!(loaded(&text.replace("TO_BIND", &goes_on)).is_ok());
+}
+
+#[test]
 fn what_a_policy_names_and_nobody_has_is_told_where_it_stands() {
     let wrong = |from: &str, to: &str| loaded(&ALL.replacen(from, to, 1)).unwrap_err().join("\n");
     for (from, to, told) in [
@@ -174,6 +188,16 @@ fn what_a_policy_names_and_nobody_has_is_told_where_it_stands() {
         ("\"https://\" +", "\"https://\" + HTTP.REQ.BODY(9) +", "no rule fills this in"),
         ("10.0.0.0/8", "10.0.0.300/8", "client"),
         ("type = \"RESPONSE\"", "type = \"RESPONSES\"", "RESPONSES"),
+        ("[policy_expression.is-api]", "[policy_expression.client]", "a word of expressions themselves"),
+        ("[policy_expression.is-api]", "[policy_expression.\"a b\"]", "one word"),
+        ("url = \"/images/*\"", "rule = \"HTTP.RES.STATUS.EQ(200)\"", "cs_policy.old.rule: it looks at the answer"),
+        ("HTTP.REQ.METHOD.EQ(TRACE)", "HTTP.RES.STATUS.EQ(200)", "responder_policy.sorry.rule: it looks at the answer"),
+        ("target = \"Server\"", "target = \"Content-Length\"", "rewrite_action.del: `Content-Length` follows"),
+        ("target = \"Server\"", "target = \"host\"", "rewrite_action.del: a request has exactly one Host"),
+        ("target = \"Server\"", "target = \"A\\r\\nB\"", "is not a header name"),
+        ("target = \"X-Client\"", "target = \"Transfer-Encoding\"", "rewrite_action.add: `Transfer-Encoding` follows"),
+        ("\"CLIENT.IP.SRC\"", "'\"a\\r\\nB: c\"'", "rewrite_action.add: the value of `value` has a control"),
+        ("Content-Type: text/plain", "Content Type: text/plain", "responder_action.sorry: `Content Type` is not"),
     ] {
         let problems = wrong(from, to);
         assert!(problems.contains(told), "{to}: {problems}");

@@ -1,6 +1,6 @@
 //! Traffic rules: which vserver, when, what.
 
-mod action;
+pub(in crate::config) mod action;
 
 use std::collections::HashMap;
 

@@ -84,7 +84,7 @@ impl Document {
             "cspolicy" | "csaction" | "responderpolicy" | "responderaction" | "rewritepolicy" | "rewriteaction"
             | "policyexpression" => {
                 self.check_says(resource, table)?;
-                self.check_policy(resource, table)
+                self.check_policy(resource, name, table)
             }
             "service" | "servicegroup" => self.check_idle(resource, table, given),
             _ => Ok(()),

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use super::bind::{Ends, number};
 use super::{Document, name_of};
 use crate::config::policy::action::{self, Act, Action};
-use crate::config::policy::expression::{Expression, Named, Refused, read};
+use crate::config::policy::expression::{Expression, Named, OF_ANSWER, Refused, nameable, read};
 use crate::model::policy::PolicyBank;
 use crate::netscaler::error::NsError;
 use crate::netscaler::resource::{Attribute, Place, Resource, Shape};
@@ -20,7 +20,6 @@ use crate::netscaler::value::{shortened, text_of, typed};
 
 /// Criteria that a connection meets before any request is read.
 const OF_CONNECTION: [&str; 4] = ["client", "port", "sni", "tls"];
-const OF_ANSWER: [&str; 2] = ["status", "response_header"];
 
 /// Which policies a resource is about: objects, actions and bindings.
 pub(super) fn bank_of(resource: &Resource) -> Option<PolicyBank> {
@@ -71,10 +70,18 @@ impl Named for Document {
 
 impl Document {
     /// Whether an object of policies can be carried out.
-    pub(super) fn check_policy(&self, resource: &'static Resource, table: &Map<String, Value>) -> Result<(), NsError> {
+    pub(super) fn check_policy(
+        &self,
+        resource: &'static Resource,
+        name: &str,
+        table: &Map<String, Value>,
+    ) -> Result<(), NsError> {
         let text = |key: &str| table.get(key).and_then(Value::as_str).unwrap_or_default();
         match resource.nitro {
-            "policyexpression" => self.readable("value", text("value")).map(drop),
+            "policyexpression" => {
+                nameable(name).map_err(|why| NsError::bad_value("name", name).because(why))?;
+                self.readable("value", text("value")).map(drop)
+            }
             "csaction" => {
                 let target = text("target");
                 let is_there = self.table("vserver", target).is_some();
@@ -85,10 +92,15 @@ impl Document {
                 action_of(resource, table).map(drop).map_err(refused)
             }
             _ => {
+                let bank = bank_of(resource);
                 if !text("rule").is_empty() {
-                    self.readable("rule", text("rule"))?;
+                    let expression = self.readable("rule", text("rule"))?;
+                    if bank != Some(PolicyBank::Rewrite) && expression.looks_at_answer() {
+                        let why = "it looks at the answer, and these policies are asked of the request";
+                        return Err(NsError::unsupported("rule", text("rule"), why));
+                    }
                 }
-                let Some(bank) = bank_of(resource).filter(|_| !text("action").is_empty()) else { return Ok(()) };
+                let Some(bank) = bank.filter(|_| !text("action").is_empty()) else { return Ok(()) };
                 match self.act(bank, text("action")) {
                     Some(_) => Ok(()),
                     None => Err(NsError::no_such_resource("action", text("action"))),
@@ -239,8 +251,7 @@ impl Document {
         of_answer: bool,
     ) -> Result<(), NsError> {
         let Some(rule) = policy.get("rule").and_then(Value::as_str) else { return Ok(()) };
-        let mut keys = BTreeSet::new();
-        tests_of(&self.readable("rule", rule)?, &mut keys);
+        let keys = self.readable("rule", rule)?.keys();
         let is_http = self.protocol(owner, vserver).is_none_or(|protocol| protocol.is_http());
         for key in keys {
             let why = if !is_http && !OF_CONNECTION.contains(&&key[..]) {
@@ -346,15 +357,6 @@ pub(in crate::netscaler) fn notes(
         return Vec::new();
     }
     action::built_in(bank, action).map(|action| action.notes).unwrap_or_default()
-}
-
-fn tests_of(expression: &Expression, keys: &mut BTreeSet<String>) {
-    match expression {
-        Expression::Or(all) | Expression::And(all) => all.iter().for_each(|one| tests_of(one, keys)),
-        Expression::Not(inner) => tests_of(inner, keys),
-        Expression::Always(_) => {}
-        Expression::Test(test) => keys.extend(test.keys().cloned()),
-    }
 }
 
 fn priority_of(entry: &Value) -> Option<i64> {

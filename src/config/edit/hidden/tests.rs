@@ -145,3 +145,93 @@ fn the_answer_that_a_policy_gives_is_hidden_as_that_of_a_rule_and_a_redirect_is_
     assert!(!kept.contains("SECRET"), "{kept}");
     assert!(is_hidden("responder_action.sorry.target") && !is_hidden("cs_action.a.target"));
 }
+
+/// What policies, rules and criteria say, with `SECRET` wherever it is hidden.
+const OF_POLICIES: &str = r#"
+[service.s]
+type = "HTTP"
+address = "192.0.2.1:80"
+[vserver.web]
+type = "HTTP"
+services = ["s"]
+responder_policies = { deny = 10 }
+rewrite_policies = { key = 10, path = 20 }
+[policy_patset.known]
+patterns = ["a", "b"]
+[policy_expression.knows]
+value = 'HTTP.REQ.HEADER("authorization").TO_UPPER.CONTAINS("SECRET") || HTTP.REQ.HEADER("Cookie").EQUALS_ANY("known")'
+[responder_action.deny]
+type = "respondwith"
+target = '"HTTP/1.1 401 No\r\nX-Key: SECRET\r\n\r\nSECRET"'
+[responder_action.away]
+type = "redirect"
+target = '"https://" + HTTP.REQ.HOSTNAME + "/x"'
+[responder_policy.deny]
+rule = 'knows || (HTTP.REQ.COOKIE.VALUE("sid").REGEX_MATCH(re/^SECRET/) && HTTP.REQ.METHOD.EQ(GET))'
+action = "deny"
+[rewrite_action.key]
+type = "insert_http_header"
+target = "Authorization"
+value = '"Bearer SECRET"'
+[rewrite_action.path]
+type = "replace"
+target = "HTTP.REQ.URL.PATH"
+value = '"/SECRET"'
+[rewrite_policy.key]
+rule = 'HTTP.REQ.HEADER("X-Mine").EQ("shown")'
+action = "key"
+[rewrite_policy.path]
+rule = "true"
+action = "path"
+[criterion.token]
+header = { name = "Authorization", one_of = ["SECRET", "SECRET2"] }
+[criterion.sid]
+cookie = { name = "sid", equals = "SECRET" }
+[criterion.mine]
+header = { name = "X-Mine", equals = "shown" }
+[rule.r]
+vserver = "web"
+priority = 1
+when = [["token", "sid", "mine"]]
+[[rule.r.action.edit]]
+set = "X-Key"
+value = "SECRET"
+[rule.s]
+vserver = "web"
+priority = 2
+action = { edit = [{ set = "X-Key", value = "SECRET" }] }
+"#;
+
+#[test]
+fn what_policies_and_rules_answer_write_and_compare_with_tokens_is_hidden_and_the_journals_text_still_loads() {
+    crate::config::tests::loaded(OF_POLICIES);
+    let (shown, kept) = (redact(OF_POLICIES).unwrap(), for_journal(OF_POLICIES));
+    for text in [&shown, &kept] {
+        assert!(!text.contains("SECRET"), "{text}");
+        for stays in ["/x", "\"shown\"", "known", "METHOD.EQ(GET)", "Authorization", "sid", "X-Key"] {
+            assert!(text.contains(stays), "{stays}: {text}");
+        }
+    }
+    assert!(is_redacted(&kept));
+    assert_eq!(crate::config::tests::loaded(&kept).model.rules.len(), 5);
+    assert_eq!(for_journal(&kept), kept, "the same when it is done again");
+}
+
+#[test]
+fn what_policies_say_is_hidden_on_the_command_line_and_in_what_has_changed() {
+    for (path, value, kept) in [
+        ("rewrite_action.a.b.value", "'\"SECRET\"'", r#"'"(hidden)"'"#),
+        ("rule.a.b.action.edit", "[{ set = \"X\", value = \"SECRET\" }]", r#"[{ set = "X", value = "(hidden)" }]"#),
+        ("criterion.c.cookie.equals", "SECRET", "(hidden)"),
+        ("criterion.c.path.equals", "/a", "/a"),
+    ] {
+        let shown = value_for_journal(path, value).replace(r#""\"(hidden)\"""#, r#"'"(hidden)"'"#);
+        assert_eq!(shown, kept, "{path} {value}");
+    }
+    let model = |text: &str| (*crate::config::tests::loaded(text).model).clone();
+    let (old, new) = (model(OF_POLICIES), model(&OF_POLICIES.replace("SECRET", "OTHER")));
+    let told: Vec<String> = crate::config::diff::diff(&old, &new).iter().map(ToString::to_string).collect();
+    let secret = |line: &&String| !line.contains("criterion") && (line.contains("SECRET") || line.contains("OTHER"));
+    assert_eq!(told.iter().find(secret), None, "{told:?}");
+    assert!(told.contains(&"~ rewrite_action key: value: changed".to_owned()), "{told:?}");
+}

@@ -39,6 +39,11 @@ struct Reader<'a> {
     depth: usize,
 }
 
+/// Whether names have this character.
+pub(super) fn is_of_name(c: char) -> bool {
+    c.is_alphanumeric() || c == '_' || c == '-'
+}
+
 pub(super) fn tree(text: &str) -> Result<Tree, Refused> {
     let mut reader = Reader { whole: text, rest: text.trim_start(), depth: 0 };
     let tree = reader.any()?;
@@ -140,8 +145,7 @@ impl Reader<'_> {
     }
 
     fn link(&mut self) -> Result<Link, Refused> {
-        let is_name = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
-        let end = self.rest.find(|c| !is_name(c)).unwrap_or(self.rest.len());
+        let end = self.rest.find(|c| !is_of_name(c)).unwrap_or(self.rest.len());
         if end == 0 {
             return Err(self.wrong("a name is missing"));
         }

@@ -61,9 +61,7 @@ fn compared(what: &str, value: &Value) -> Option<String> {
         "ends_with" => "ENDSWITH",
         "contains" => "CONTAINS",
         "regex" => {
-            let pattern = text.as_str()?;
-            let delimiter = "/~%@`=&".chars().find(|c| !pattern.contains(*c))?;
-            return Some(format!("{what}.REGEX_MATCH(re{delimiter}{pattern}{delimiter})"));
+            return Some(format!("{what}.REGEX_MATCH({})", pattern(text.as_str()?)));
         }
         "one_of" => {
             let texts = text.as_array()?.iter().filter_map(Value::as_str);
@@ -75,7 +73,24 @@ fn compared(what: &str, value: &Value) -> Option<String> {
     Some(format!("{what}.{operator}({})", quote(text.as_str()?)))
 }
 
-fn quote(text: &str) -> String {
+/// `re/…/`, with a delimiter that the pattern has not; one that has all of them escapes its slashes, which means the same.
+pub(super) fn pattern(text: &str) -> String {
+    if let Some(delimiter) = "/~%@`=&".chars().find(|c| !text.contains(*c)) {
+        return format!("re{delimiter}{text}{delimiter}");
+    }
+    let mut out = String::from("re/");
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => out.extend(['\\', chars.next().unwrap_or('\\')]),
+            '/' => out.push_str("\\/"),
+            c => out.push(c),
+        }
+    }
+    out + "/"
+}
+
+pub(super) fn quote(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {
         match c {

@@ -24,6 +24,8 @@ impl Named for Defined {
         match name {
             "images" => Some(vec!["gif".into(), "p+g".into()]),
             "empty" => Some(Vec::new()),
+            "ports" => Some(vec!["a.test:80".into(), "b.test".into()]),
+            "both" => Some(vec!["a.test:80".into(), "a.test".into()]),
             _ => None,
         }
     }
@@ -103,6 +105,46 @@ fn every_comparison_becomes_the_criterion_that_says_the_same() {
     }
 }
 
+#[test]
+fn texts_that_can_be_found_are_not_taken_for_ports_and_encoded_ones() {
+    for text in [
+        r#"HTTP.REQ.HOSTNAME.EQ("[2001:db8::1]")"#,
+        r#"HTTP.REQ.HOSTNAME.STARTSWITH("[2001:")"#,
+        r#"HTTP.REQ.HOSTNAME.CONTAINS("::1")"#,
+        r#"HTTP.REQ.HOSTNAME.EQUALS_ANY("both")"#,
+        r#"HTTP.REQ.URL.CONTAINS("100%")"#,
+        r#"HTTP.REQ.URL.CONTAINS("?a=%20")"#,
+        r#"HTTP.REQ.URL.QUERY.CONTAINS("%20")"#,
+        r#"HTTP.REQ.HEADER("X").EQ("%20:8080")"#,
+    ] {
+        assert!(condition(text).is_ok(), "{text}: {:?}", condition(text));
+    }
+}
+
+#[test]
+fn an_expression_is_written_anew_as_the_same_tree() {
+    for (text, written) in [
+        (
+            r#"(a || !(b && HTTP.REQ.HEADER("Authorization").EQ("x\"y"))) && !!c"#,
+            r#"(a || !(b && HTTP.REQ.HEADER("Authorization").EQ("-"))) && !!c"#,
+        ),
+        (
+            r"HTTP.REQ.URL.REGEX_MATCH(re#[/~%@`=&]\\/#) || HTTP.REQ.COOKIE.EXISTS.NOT || HTTP.REQ.HEADER(Cookie).EQ(1)",
+            r#"HTTP.REQ.URL.REGEX_MATCH(re/[\/~%@`=&]\\\//) || HTTP.REQ.COOKIE.EXISTS.NOT || HTTP.REQ.HEADER(Cookie).EQ("-")"#,
+        ),
+    ] {
+        assert_eq!(without_secrets(text, "-").as_deref(), Some(written));
+        assert_eq!(without_secrets(written, "-").as_deref(), Some(written));
+    }
+    assert_eq!(without_secrets(r#"HTTP.REQ.HEADER("X-Mine").EQ("a") && authorization"#, "-"), None);
+    assert_eq!(without_secrets(r#"HTTP.REQ.HEADER("Cookie").EQ("a"#, "-").as_deref(), Some("-"), "it does not read");
+    for (name, is_good) in
+        [("is-api", true), ("true", false), ("Http", false), ("a b", false), ("a.b", false), ("", false)]
+    {
+        assert_eq!(nameable(name).is_ok(), is_good, "{name}");
+    }
+}
+
 /// The criteria load, with a rule for each `when`.
 fn loads(criteria: &Map<String, Value>, when: &[Value]) {
     let phase = |test: &Value| {
@@ -163,6 +205,14 @@ fn what_no_criterion_says_is_refused_with_the_part_it_is_about() {
         ("itself", "too deep"),
         ("e6", "too many named"),
         ("HTTP.REQ.HEADER(\"a\")", "a comparison is missing"),
+        (r#"HTTP.REQ.HOSTNAME.EQ("h.test:8080")"#, "without their port"),
+        (r#"HTTP.REQ.HOSTNAME.SERVER.ENDSWITH(":8080")"#, "without their port"),
+        (r#"HTTP.REQ.HOSTNAME.EQ("[2001:db8::1]:8080")"#, "without their port"),
+        (r#"HTTP.REQ.HOSTNAME.EQUALS_ANY("ports")"#, "without their port"),
+        (r#"HTTP.REQ.URL.CONTAINS("%2e")"#, "decoded before"),
+        (r#"HTTP.REQ.URL.PATH.STARTSWITH("/a%20b")"#, "decoded before"),
+        (r#"HTTP.REQ.URL.QUERY.VALUE("a").EQ("%41")"#, "decoded before"),
+        (r#"HTTP.REQ.URL.SET_TEXT_MODE(URLENCODED).CONTAINS("a")"#, "decoded anyhow"),
     ] {
         let refused = condition(text).unwrap_err();
         assert!(matches!(refused, Refused::Unsupported(..)), "{text}: {refused:?}");

@@ -201,7 +201,12 @@ fn modes<'a>(whole: &[Link], mut rest: &'a [Link]) -> Result<(Case, &'a [Link]),
                     match &plain(mode).to_ascii_uppercase()[..] {
                         "IGNORECASE" => case = Case::Ignored,
                         "NOIGNORECASE" => case = Case::AsIs,
-                        "URLENCODED" | "NOURLENCODED" | "PLUS_AS_SPACE" | "NO_PLUS_AS_SPACE" => {}
+                        "NOURLENCODED" | "NO_PLUS_AS_SPACE" => {}
+                        "URLENCODED" | "PLUS_AS_SPACE" => {
+                            let why =
+                                "paths and parameters are decoded anyhow, and other texts never; leave the mode out";
+                            return Err(unsupported(whole, why));
+                        }
                         _ => return Err(unsupported(whole, "no criterion has this text mode")),
                     }
                 }
@@ -270,6 +275,9 @@ fn text(whole: &[Link], subject: &Subject, how: How, case: Case) -> Result<Expre
         }
         _ => {}
     }
+    if let How::Equals(texts) | How::Starts(texts) | How::Ends(texts) | How::Contains(texts) = &how {
+        findable(whole, subject.key, texts)?;
+    }
     let how = match (subject.kind, how) {
         (Kind::Suffix, How::Equals(endings)) => How::Ends(endings.into_iter().map(|e| format!(".{e}")).collect()),
         (Kind::Suffix, _) => return Err(unsupported(whole, "a suffix is compared by EQ")),
@@ -310,6 +318,32 @@ fn text(whole: &[Link], subject: &Subject, how: How, case: Case) -> Result<Expre
     }
     table.insert(test.into(), value);
     Ok(Expression::Test(Map::from_iter([(key.to_owned(), Value::Object(table))])))
+}
+
+/// Texts that are never found, since what is looked at is read first.
+fn findable(whole: &[Link], key: &str, texts: &[String]) -> Result<(), Refused> {
+    // A set that has the name alone too finds both.
+    let is_port = |text: &&String| match text.rsplit_once(']') {
+        Some((_, after)) => after.contains(':'),
+        None => text.matches(':').count() == 1 && !text.starts_with('['),
+    };
+    let alone = |text: &str| texts.iter().any(|other| text.rsplit_once(':').is_some_and(|(name, _)| name == other));
+    let is_encoded = |text: &&String| {
+        let read = if key == "url" { text.split('?').next().unwrap_or_default() } else { text };
+        let hex = |pair: &str| pair.len() >= 2 && pair.bytes().take(2).all(|b| b.is_ascii_hexdigit());
+        read.match_indices('%').any(|(at, _)| read.get(at + 1..).is_some_and(hex))
+    };
+    match key {
+        "host" if texts.iter().filter(is_port).any(|text| !alone(text)) => {
+            let why = "hosts are compared without their port; leave it out, and ask CLIENT.TCP.DSTPORT for the port";
+            Err(unsupported(whole, why))
+        }
+        "path" | "url" | "query" if texts.iter().any(|text| is_encoded(&text)) => {
+            let why = "paths and parameters are decoded before they are compared; write the text as it is decoded";
+            Err(unsupported(whole, why))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn alternatives(any_case: bool, before: &str, texts: &[String], after: &str) -> String {

@@ -191,15 +191,23 @@ fn edit(cx: &mut Context<'_>, edit: &Object<'_>, phase: Phase) -> Option<Edit> {
 /// A field that may be changed.
 fn field(cx: &mut Context<'_>, edit: &Object<'_>, key: &str, phase: Phase) -> Option<Name> {
     let name = edit.name(key)?;
-    let lower = name.to_ascii_lowercase();
-    if let Err(why) = object::header(&name, "") {
+    if let Err(why) = changeable(&name, phase == Phase::Request && key == "set") {
         edit.wrong(cx.report, key, why);
-    } else if FRAMING.contains(&&*lower) {
-        edit.wrong(cx.report, key, format!("`{name}` follows from the message and its connection"));
-    } else if lower == "host" && (phase == Phase::Response || key != "set") {
-        edit.wrong(cx.report, key, "a request has exactly one Host; `set` it");
     }
     Some(name)
+}
+
+/// Whether edits may name this field; `sets`: it is one that sets a field of the request.
+pub(in crate::config) fn changeable(name: &str, sets: bool) -> Result<(), String> {
+    object::header(name, "")?;
+    let lower = name.to_ascii_lowercase();
+    if FRAMING.contains(&&*lower) {
+        return Err(format!("`{name}` follows from the message and its connection"));
+    }
+    if lower == "host" && !sets {
+        return Err("a request has exactly one Host; `set` it".into());
+    }
+    Ok(())
 }
 
 fn cookie(cx: &mut Context<'_>, edit: &Object<'_>, key: &str) -> Option<Name> {
@@ -215,14 +223,20 @@ fn filled(cx: &mut Context<'_>, edit: &Object<'_>, key: &str, value: Name) -> Na
     if let Err(why) = object::header("value", &value) {
         edit.wrong(cx.report, key, why);
     }
-    if !braces_are_known(&value, &["path", "query", "url", "host", "hostname", "client"]) {
-        edit.wrong(
-            cx.report,
-            key,
-            "replaced are `{path}`, `{query}`, `{url}`, `{host}`, `{hostname}` and `{client}`; there are no other braces",
-        );
+    if let Err(why) = fillable(&value) {
+        edit.wrong(cx.report, key, why);
     }
     value
+}
+
+/// Whether every brace of a value is one that is replaced.
+pub(in crate::config) fn fillable(value: &str) -> Result<(), &'static str> {
+    match braces_are_known(value, &["path", "query", "url", "host", "hostname", "client"]) {
+        true => Ok(()),
+        false => Err(
+            "replaced are `{path}`, `{query}`, `{url}`, `{host}`, `{hostname}` and `{client}`; there are no other braces",
+        ),
+    }
 }
 
 /// What a path becomes: a path, with `$1` or `${name}` for brackets of the pattern.

@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use super::super::kept::Place;
 use crate::config::condition::{RawSubject, parse_id, parse_term};
+use crate::config::policy::expression::renamed;
 use crate::config::schema::{Kind, ROOT, Schema};
 
 /// How a name is written.
@@ -15,9 +16,11 @@ enum Written {
     Terms,
     /// A check's term or a query's name.
     Steps,
+    /// An expression, which names pattern sets and other expressions.
+    Expression,
 }
 
-use Written::{Names, Steps, Terms};
+use Written::{Expression, Names, Steps, Terms};
 
 /// Keys from the root, other spellings included; `*` is every name and every place of a list.
 static WHERE: &[(&str, Written)] = &[
@@ -56,6 +59,10 @@ static WHERE: &[(&str, Written)] = &[
     ("cs_vserver.*.cs_policies.*.target", Names("vserver")),
     ("cs_action.*.target", Names("vserver")),
     ("cs_policy.*.action", Names("cs_action")),
+    ("policy_expression.*.value", Expression),
+    ("cs_policy.*.rule", Expression),
+    ("responder_policy.*.rule", Expression),
+    ("rewrite_policy.*.rule", Expression),
     ("responder_policy.*.action", Names("responder_action")),
     ("rewrite_policy.*.action", Names("rewrite_action")),
     ("cs_vserver.*.default", Names("vserver")),
@@ -163,6 +170,7 @@ impl Renaming {
         if keys.is_empty() {
             return match written {
                 Names(kind) => self.names(value, kind),
+                Expression => self.texts(value, &|text| renamed(text, &self.kind, &self.from, &self.to)),
                 Terms => self.texts(value, &|text| self.term(text)),
                 Steps => self.texts(value, &|text| self.name("query", text).or_else(|| self.term(text))),
             };
@@ -315,6 +323,23 @@ mod tests {
             after["rule"]["r"],
             json!({"when": {"g": ["svc:new.fault"]}, "action": {"route": {"service": "new"}}})
         );
+    }
+
+    #[test]
+    fn a_pattern_set_and_an_expression_are_renamed_within_expressions_and_nowhere_else() {
+        let root = json!({
+            "policy_expression": {"is-api": {"value": "HTTP.REQ.URL.PATH.STARTSWITH_ANY(\"ps\")"}},
+            "cs_policy": {"a": {"rule": "(is-api || HTTP.REQ.HOSTNAME.EQ(\"ps\")) && !HTTP.REQ.URL.REGEX_MATCH(re/is-api/)"}},
+            "responder_policy": {"ps": {"rule": "HTTP.REQ.HOSTNAME.EQUALS_ANY(ps)", "action": "is-api"}},
+        });
+        let sets = renamed(&["policy_patset", "ps"], "hosts", root.clone());
+        assert_eq!(sets["policy_expression"]["is-api"]["value"], "HTTP.REQ.URL.PATH.STARTSWITH_ANY(\"hosts\")");
+        assert_eq!(sets["cs_policy"], root["cs_policy"]);
+        assert_eq!(sets["responder_policy"]["ps"]["rule"], "HTTP.REQ.HOSTNAME.EQUALS_ANY(\"hosts\")");
+        let named = renamed(&["policy_expression", "is-api"], "v2", root.clone());
+        let rule = "(v2 || HTTP.REQ.HOSTNAME.EQ(\"ps\")) && !HTTP.REQ.URL.REGEX_MATCH(re/is-api/)";
+        assert_eq!(named["cs_policy"]["a"]["rule"], rule);
+        assert_eq!(named["responder_policy"], root["responder_policy"]);
     }
 
     #[test]
