@@ -62,25 +62,37 @@ struct Sender {
 
 impl Sender {
     async fn run(mut self) {
-        let mut published = self.cell.subscribe();
+        let cell = Arc::clone(&self.cell);
+        let mut published = cell.subscribe();
+        // Was under way to another end as `[trace]` changed.
+        let mut kept: Vec<Box<Traced>> = Vec::new();
         loop {
             published.borrow_and_update();
             let model = Arc::clone(&self.cell.load().model);
             let Some(trace) = &model.trace else {
                 // What was under way as it was turned off is of no use to anybody.
-                let late = self.traces.take(usize::MAX).len() as u64;
-                self.traces.dropped_total.fetch_add(late, Relaxed);
+                let late = self.traces.take(usize::MAX).len() + std::mem::take(&mut kept).len();
+                self.traces.dropped_total.fetch_add(late as u64, Relaxed);
+                self.failing = false;
                 if published.changed().await.is_err() {
                     return;
                 }
                 continue;
             };
-            let batch = self.traces.take(BATCH_MOST);
+            let batch = if kept.is_empty() { self.traces.take(BATCH_MOST) } else { std::mem::take(&mut kept) };
             if batch.is_empty() {
                 tokio::time::sleep(LOOK).await;
                 continue;
             }
-            let taken = self.send(trace, &model.appliance.name, &batch).await;
+            let sent = tokio::select! {
+                taken = self.send(trace, &model.appliance.name, &batch) => Some(taken),
+                // An end that hangs keeps nothing away from the one that is to have it now.
+                () = superseded(&cell, &mut published, trace) => None,
+            };
+            let Some(taken) = sent else {
+                (kept, self.failing) = (batch, false);
+                continue;
+            };
             let total = if taken { &self.traces.sent_total } else { &self.traces.dropped_total };
             total.fetch_add(batch.len() as u64, Relaxed);
             if batch.len() < BATCH_MOST {
@@ -135,6 +147,15 @@ impl Sender {
             let After::Again(told) = after else { return false };
             let Some(pause) = backoff.next(told) else { return false };
             tokio::time::sleep(pause).await;
+        }
+    }
+}
+
+/// Returns when `[trace]` is no longer this one.
+async fn superseded(cell: &Cell, published: &mut watch::Receiver<u64>, trace: &Trace) {
+    while cell.load().model.trace.as_ref() == Some(trace) {
+        if published.changed().await.is_err() {
+            std::future::pending::<()>().await;
         }
     }
 }

@@ -12,7 +12,7 @@
 //! | key | default | meaning |
 //! |---|---|---|
 //! | `endpoint` | must be there | Where spans are sent, the whole path included. `https://` verifies by the system's roots. |
-//! | `headers` | none | Fields of those requests, such as a token. |
+//! | `headers` | none | Fields of those requests, such as a token; not those that say what the body is or how it comes. |
 //! | `one_in` | 100 | Of the requests that come without a trace, one of so many is sampled; 1: all, 0: none. |
 //! | `accept` | everybody | Networks whose `traceparent` counts. |
 //! | `service_name` | `bascule` | `service.name` of the spans. |
@@ -24,7 +24,7 @@
 //! unchanged. Whoever can send that field can have his requests sampled, so a VIP that the world calls wants
 //! `accept = ["10.0.0.0/8"]` or the like: of others the field is replaced, and `tracestate` emptied. A request without one
 //! gets a trace of its own, and one in `one_in` of these is sampled, by the name of the trace alone, as others that sample
-//! by a ratio do it. A malformed `traceparent` is none.
+//! by a ratio do it. A malformed `traceparent` is none, and several of them are none either.
 //!
 //! A server is always told the span that its own should hang below, whether it is sampled or not, and nothing a client
 //! sent can stand beside it. `tracestate` of an accepted trace goes on as it is.
@@ -46,7 +46,8 @@
 //! The spans of 4096 requests wait at most, and are sent 512 requests at a time, four times a second, by a thread of their
 //! own. What finds no room is dropped: traffic never waits for it. What a collector cannot take for now (no answer, 429,
 //! 502, 503, 504) is sent five times at most, with pauses of one to thirty seconds or as long as its `Retry-After` says; what it
-//! refuses is dropped. What waits at the end of the process is lost.
+//! refuses is dropped. What waits at the end of the process is lost. A change of `[trace]` counts at once: what is under way
+//! to an end that hangs is given up, and sent to the new one.
 //!
 //! `/metrics` counts: `bascule_trace_requests_total` (sampled), `bascule_trace_sent_total`, `bascule_trace_dropped_total`,
 //! `bascule_trace_failures_total` (attempts). The log says once that spans are not taken, and once that they are again.

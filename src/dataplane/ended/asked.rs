@@ -10,8 +10,8 @@ pub(crate) struct Asked<'a> {
     pub target: &'a str,
     /// `HTTP/1.1`
     pub protocol: &'static str,
-    /// The first field of a name, in any case.
-    pub field: &'a dyn Fn(&str) -> Option<&'a [u8]>,
+    /// The field of a name, in any case, before which so many of them stand.
+    pub field: &'a dyn Fn(&str, usize) -> Option<&'a [u8]>,
 }
 
 /// What a request asked for, without its query: that may hold secrets.
@@ -45,7 +45,7 @@ impl Exchange {
             return;
         }
         let combined = self.conn.shared.log.is_combined();
-        let field = |name| if combined { (asked.field)(name).unwrap_or_default() } else { &[] };
+        let field = |name| if combined { (asked.field)(name, 0).unwrap_or_default() } else { &[] };
         self.text = Some(Box::new(Text {
             method: asked.method.into(),
             host: asked.host.into(),

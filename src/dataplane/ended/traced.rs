@@ -68,7 +68,9 @@ impl Exchange {
         let Some(trace) = &snapshot.model.trace else { return };
         let client = self.conn.entry.client().ip();
         let is_accepted = trace.accept.iter().any(|network| network.contains(client));
-        let given = (asked.field)(PARENT).filter(|_| is_accepted).and_then(TraceParent::parse);
+        // Of several none is it (W3C Trace Context §3.2, §4.3): who reads which would be anybody's guess.
+        let is_one = || (asked.field)(PARENT, 1).is_none();
+        let given = (asked.field)(PARENT, 0).filter(|_| is_accepted && is_one()).and_then(TraceParent::parse);
         let traces = &shared.traces;
         let own = match given {
             Some(given) if !given.is_sampled() => return,
@@ -79,7 +81,7 @@ impl Exchange {
                 TraceParent { trace: name, span: traces.name_span(), flags }
             }
         };
-        let agent = (asked.field)("user-agent").filter(|_| own.is_sampled()).unwrap_or_default();
+        let agent = (asked.field)("user-agent", 0).filter(|_| own.is_sampled()).unwrap_or_default();
         self.trace = Some(Box::new(Tracing {
             own,
             parent: given.map(|given| given.span),

@@ -112,6 +112,23 @@ async fn a_trace_of_a_client_that_is_not_accepted_is_replaced_with_what_was_said
 }
 
 #[tokio::test]
+async fn of_several_traceparents_none_counts_and_all_are_replaced_by_one() {
+    for carrier in BOTH {
+        for [first, second] in [[NOT_SAMPLED, SAMPLED], [SAMPLED, NOT_SAMPLED], [NOT_SAMPLED, NOT_SAMPLED]] {
+            let server = Server::http("a").await;
+            let world = world(one(&server).model(), carrier, Some(tracing(1, "127.0.0.0/8"))).await;
+            let said = format!("traceparent: {first}\r\ntracestate: rojo=1\r\nTraceParent: {second}\r\n");
+            assert!(get(world.vip("web"), "/", &said).await.starts_with("HTTP/1.1 200"), "{carrier:?}");
+            let told = fields(&server, "traceparent");
+            let [told] = &told[..] else { panic!("{carrier:?}: {told:?}") };
+            assert_ne!(parent(told).trace, parent(SAMPLED).trace, "{carrier:?}");
+            assert_eq!(fields(&server, "tracestate"), [""], "{carrier:?}: it is about another trace");
+            assert_eq!(next(&world).await.parent, None, "{carrier:?}: it begins here");
+        }
+    }
+}
+
+#[tokio::test]
 async fn without_tracing_whatever_clients_say_of_traces_passes_as_it_is() {
     for carrier in BOTH {
         let server = Server::http("a").await;

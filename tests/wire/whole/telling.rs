@@ -128,6 +128,25 @@ fn spans_of_requests_reach_a_collector_that_could_not_take_them_at_first() {
 }
 
 #[test]
+fn a_collector_that_hangs_keeps_no_spans_from_the_one_that_is_configured_in_its_place() {
+    let (backend, collector) = (Backend::start("a"), Collector::start());
+    let hangs = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let trace = |address: SocketAddr| {
+        // One attempt would take longer than this test waits.
+        format!("[trace]\nendpoint = \"http://{address}/v1/traces\"\none_in = 1\ntimeout = \"60s\"\n")
+    };
+    let box_ = Box::start(&config(&backend, &trace(hangs.local_addr().expect("its address"))));
+    let ask = || assert_eq!(http(box_.vip("web"), "GET", "/", "", &[]).expect("an answer").status, 200);
+    ask();
+    let (_under_way, _) = hangs.accept().expect("the spans are sent to it");
+    std::fs::write(box_.path("box.toml"), config(&backend, &trace(collector.address))).expect("it is written");
+    box_.signal("HUP");
+    within(PATIENT / 2, "the spans that it kept are there", || collector.spans().len() >= 2);
+    ask();
+    within(PATIENT / 2, "those of the next request too", || collector.spans().len() >= 4);
+}
+
+#[test]
 fn the_log_of_the_process_goes_over_syslog_from_the_moment_that_it_is_configured_to_its_last_line() {
     let backend = Backend::start("a");
     let receiver = UdpSocket::bind("127.0.0.1:0").expect("a socket");

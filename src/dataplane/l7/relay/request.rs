@@ -45,9 +45,9 @@ impl Request {
 
     pub fn describe(&self, story: &mut Exchange, input: &[u8]) {
         if story.is_asked_about() {
-            let field = |name: &str| {
+            let field = |name: &str, before: usize| {
                 let mut named = self.named_fields(input).filter(|(named, _)| named.eq_ignore_ascii_case(name));
-                named.next().map(|(_, value)| value)
+                named.nth(before).map(|(_, value)| value)
             };
             story.describe(&Asked {
                 method: self.head.method.text(input),

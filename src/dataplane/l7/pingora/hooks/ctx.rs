@@ -93,7 +93,9 @@ impl Ctx {
             http::Version::HTTP_10 => "HTTP/1.0",
             _ => "HTTP/1.1",
         };
-        let field = |name: &str| request.headers.get(name).map(http::HeaderValue::as_bytes);
+        let field = |name: &str, before: usize| {
+            request.headers.get_all(name).iter().nth(before).map(http::HeaderValue::as_bytes)
+        };
         let (method, target) = (request.method.as_str(), request.uri.path());
         self.step(|e| e.describe(&Asked { method, host, target, protocol, field: &field }));
     }
