@@ -23,6 +23,7 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 
+use crate::model::visible::{in_json, visible};
 use crate::rehearse;
 use args::{Cli, Command, DrillWhat, ExplainWhat, RunArgs};
 
@@ -88,14 +89,25 @@ fn absent(command: &str, instead: &str) -> ExitCode {
     fail(&format!("{command}: not available in this build; {instead}"))
 }
 
-/// A line on stdout. A reader that is gone (`| head`) is no error of ours.
+/// A line on stdout, as people may read it: whatever a name, a comment or another machine says, it is text. A reader that
+/// is gone (`| head`) is no error of ours.
 fn say(line: &str) {
     use std::io::Write as _;
-    let _ = writeln!(std::io::stdout().lock(), "{line}");
+    let _ = writeln!(std::io::stdout().lock(), "{}", visible(line));
+}
+
+/// The same for programs.
+fn say_json(value: &serde_json::Value) {
+    say(&in_json(&format!("{value:#}")));
+}
+
+/// A line on stderr.
+fn aside(line: &str) {
+    eprintln!("{}", visible(line));
 }
 
 /// Says what went wrong, on stderr, and fails.
 fn fail(what: &str) -> ExitCode {
-    eprintln!("bascule {what}");
+    aside(&format!("bascule {what}"));
     ExitCode::FAILURE
 }

@@ -18,6 +18,7 @@ mod resolve;
 pub mod schema;
 pub mod units;
 pub mod values;
+pub mod visible;
 mod walk;
 mod warnings;
 pub mod zonefile;

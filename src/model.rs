@@ -37,6 +37,7 @@ pub mod time;
 pub mod tls;
 pub mod trace;
 pub mod transfer;
+pub mod visible;
 pub mod vserver;
 pub mod zone;
 

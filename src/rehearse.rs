@@ -22,6 +22,8 @@ mod walk;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use crate::model::visible::visible;
+
 pub use replay::{Difference, Replayed, play, replay};
 pub use simulate::{simulate, timeline_of};
 pub use test::{Prepared, prepare, test};
@@ -36,6 +38,6 @@ pub struct TestOptions {
 
 /// Says what went wrong, on stderr, and fails.
 fn fail(command: &str, what: &str) -> ExitCode {
-    eprintln!("bascule {command}: {what}");
+    eprintln!("bascule {command}: {}", visible(what));
     ExitCode::FAILURE
 }

@@ -51,3 +51,5 @@ mod tokens;
 mod transcript;
 #[path = "api/users.rs"]
 mod users;
+#[path = "api/visible.rs"]
+mod visible;

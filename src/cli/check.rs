@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 
 use super::args::{CheckArgs, CheckFormat};
-use super::say;
+use super::{aside, say, say_json};
 use crate::admin::dto::ConfigProblemDto;
 use crate::config::{Problem, Severity};
 use crate::files;
@@ -26,7 +26,7 @@ pub(super) fn run(args: &CheckArgs) -> ExitCode {
         }
     }
     if args.format == CheckFormat::Json {
-        say(&format!("{:#}", json!({ "ok": !failed, "files": documents })));
+        say_json(&json!({ "ok": !failed, "files": documents }));
     }
     if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
@@ -36,7 +36,7 @@ fn print_text(file: &Path, problems: &[Problem], warnings: &[Problem]) {
     for problem in problems.iter().chain(warnings) {
         say(&problem.to_string());
     }
-    eprintln!("{}", summary(file, problems.len(), warnings.len()));
+    aside(&summary(file, problems.len(), warnings.len()));
 }
 
 fn summary(file: &Path, problems: usize, warnings: usize) -> String {

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::args::ApplyArgs;
 use super::client::{Client, Failure, runtime};
 use super::named::{doubts, of_the_box};
-use super::{fail, say};
+use super::{aside, fail, say};
 use crate::config::Problem;
 use crate::files;
 
@@ -48,7 +48,7 @@ fn send(args: &ApplyArgs, method: Method, path: &str, command: &str) -> ExitCode
         let there = folder.as_deref().map(Path::new).filter(|_| client.is_here());
         let doubts = if args.box_files { Vec::new() } else { doubts(&sent.named, file, there) };
         for doubt in &doubts {
-            eprintln!("{doubt}");
+            aside(doubt);
         }
         if is_apply && !doubts.is_empty() {
             return fail(
@@ -64,7 +64,7 @@ fn send(args: &ApplyArgs, method: Method, path: &str, command: &str) -> ExitCode
             if is_apply {
                 eprintln!("applied; `save config` in the shell writes it to the appliance's file");
                 if let Some(note) = of_the_box(&sent.named, folder.as_deref()) {
-                    eprintln!("{note}");
+                    aside(&note);
                 }
             }
             ExitCode::SUCCESS

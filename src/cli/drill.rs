@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::args::{DrillListArgs, DrillShowArgs, DrillStartArgs, DrillStopArgs, Target};
 use super::client::{Client, Failure, runtime};
-use super::{fail, say};
+use super::{fail, say, say_json};
 use crate::admin::dto::{DrillDto, Items, path_segment};
 
 pub(super) fn start(args: &DrillStartArgs) -> ExitCode {
@@ -45,7 +45,7 @@ pub(super) fn list(args: &DrillListArgs) -> ExitCode {
     };
     let answer = ask(&args.target, async |client: &Client| client.call(Method::GET, &path, None).await);
     match answer {
-        Ok(answer) if args.json => say(&format!("{answer:#}")),
+        Ok(answer) if args.json => say_json(&answer),
         Ok(answer) => match serde_json::from_value::<Items<DrillDto>>(answer) {
             Ok(list) if list.items.is_empty() => say("no drill yet"),
             Ok(list) => say(table(&list.items).trim_end()),
@@ -98,7 +98,7 @@ fn act(
     call: impl AsyncFnOnce(&Client) -> Result<Value, Failure>,
 ) -> ExitCode {
     match ask(target, call) {
-        Ok(answer) if json => say(&format!("{answer:#}")),
+        Ok(answer) if json => say_json(&answer),
         Ok(answer) => {
             for warning in answer["warnings"].as_array().into_iter().flatten().filter_map(Value::as_str) {
                 say(&format!("warning: {warning}"));

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::args::{ExplainDnsArgs, ExplainRequestArgs, ExplainServiceArgs};
 use super::client::{Client, runtime};
-use super::{fail, say};
+use super::{fail, say, say_json};
 use crate::admin::dto::path_segment;
 
 pub(super) fn dns(args: &ExplainDnsArgs) -> ExitCode {
@@ -17,7 +17,7 @@ pub(super) fn dns(args: &ExplainDnsArgs) -> ExitCode {
         .and_then(|client| Ok((client, runtime()?)))
         .and_then(|(client, runtime)| runtime.block_on(client.get::<Value>(&path)).map_err(|e| e.to_string()));
     match answer {
-        Ok(answer) if args.json => say(&format!("{answer:#}")),
+        Ok(answer) if args.json => say_json(&answer),
         Ok(answer) => say(told(&answer).trim_end()),
         Err(error) => return fail(&format!("explain dns: {error}")),
     }
@@ -35,7 +35,7 @@ pub(super) fn request(args: &ExplainRequestArgs) -> ExitCode {
             runtime.block_on(call).map_err(|e| e.to_string())
         });
     match answer {
-        Ok(answer) if args.json => say(&format!("{answer:#}")),
+        Ok(answer) if args.json => say_json(&answer),
         Ok(answer) => say(request_told(&answer).trim_end()),
         Err(error) => return fail(&format!("explain request: {error}")),
     }
@@ -48,7 +48,7 @@ pub(super) fn service(args: &ExplainServiceArgs) -> ExitCode {
         .and_then(|client| Ok((client, runtime()?)))
         .and_then(|(client, runtime)| runtime.block_on(client.get::<Value>(&path)).map_err(|e| e.to_string()));
     match answer {
-        Ok(answer) if args.json => say(&format!("{answer:#}")),
+        Ok(answer) if args.json => say_json(&answer),
         Ok(answer) => say(service_told(&answer).trim_end()),
         Err(error) => return fail(&format!("explain service: {error}")),
     }

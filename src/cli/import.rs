@@ -4,8 +4,8 @@ use std::io::Read as _;
 use std::path::Path;
 use std::process::ExitCode;
 
-use super::{fail, say};
-use crate::config::{self, Files, Problem, Severity, Source};
+use super::{aside, fail, say};
+use crate::config::{self, Files, Problem, Severity, Source, visible};
 use crate::netscaler::import::{BYTES_MOST, Coverage, Fate, Imported, Line, import};
 
 /// Something that changes traffic is missing.
@@ -27,21 +27,23 @@ pub(super) fn run(file: &Path, strict: bool, all: bool) -> ExitCode {
     };
     let coverage = imported.coverage();
     say(&format!("# Imported from {name}: {}", summary(&coverage)));
-    say(text.trim_end());
+    say(visible::toml(&text).trim_end());
     for line in &imported.lines {
         for told in tell(&name, line, all) {
-            eprintln!("{told}");
+            aside(&told);
         }
     }
     let problems = problems(&text);
     for problem in &problems {
-        eprintln!("the TOML: {problem}");
+        aside(&format!("the TOML: {problem}"));
     }
-    eprintln!("{name}: {}", summary(&coverage));
+    aside(&format!("{name}: {}", summary(&coverage)));
     if !imported.document.root().contains_key("certificate") && problems.is_empty() {
-        eprintln!("{name}: the TOML loads");
+        aside(&format!("{name}: the TOML loads"));
     } else if problems.is_empty() {
-        eprintln!("{name}: the TOML loads once the files of its certificates are there; paths are relative to it");
+        aside(&format!(
+            "{name}: the TOML loads once the files of its certificates are there; paths are relative to it"
+        ));
     }
     if is_whole(&imported, &problems, strict) { ExitCode::SUCCESS } else { ExitCode::from(INCOMPLETE) }
 }

@@ -7,8 +7,9 @@ use serde_json::Value;
 
 use super::args::{JournalArgs, Span, TimelineArgs, TimelineFormat};
 use super::client::{Client, runtime};
-use super::{fail, say};
+use super::{aside, fail, say, say_json};
 use crate::admin::dto::path_segment;
+use crate::model::visible::in_json;
 
 pub(super) fn journal(args: &JournalArgs) -> ExitCode {
     let mut query = span(&args.span);
@@ -21,16 +22,20 @@ pub(super) fn journal(args: &JournalArgs) -> ExitCode {
         .and_then(|client| Ok((client, runtime()?)))
         .and_then(|(client, runtime)| runtime.block_on(client.get::<Value>(&path)).map_err(|e| e.to_string()));
     match answer {
-        Ok(answer) if args.shipping && args.json => say(&format!("{answer:#}")),
+        Ok(answer) if args.shipping && args.json => say_json(&answer),
         Ok(answer) if args.shipping => say(shipping(&answer).trim_end()),
         Ok(mut answer) => {
             let left_out = newest_last(&mut answer, most);
             if args.newest_first {
                 answer["items"].as_array_mut().into_iter().for_each(|items| items.reverse());
             }
-            say(&if args.json { format!("{answer:#}") } else { entries(&answer).trim_end().to_owned() });
+            if args.json {
+                say_json(&answer)
+            } else {
+                say(entries(&answer).trim_end())
+            }
             if let Some(through) = left_out {
-                eprintln!("{}", earlier(through, "--limit", "--since"));
+                aside(&earlier(through, "--limit", "--since"));
             }
         }
         Err(error) => return fail(&format!("journal: {error}")),
@@ -53,7 +58,8 @@ pub(super) fn timeline(args: &TimelineArgs) -> ExitCode {
     let written = answer.and_then(|document| match &args.output {
         Some(file) => write(file, &document),
         None => {
-            say(document.trim_end());
+            let document = document.trim_end();
+            say(&if matches!(args.format, TimelineFormat::Json) { in_json(document) } else { document.into() });
             Ok(())
         }
     });

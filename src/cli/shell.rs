@@ -31,6 +31,7 @@ use tokio::runtime::Runtime;
 use super::args::ShellArgs;
 use super::client::{Client, runtime};
 use super::fail;
+use crate::model::visible::{in_json, visible};
 use crate::netscaler::line;
 use commands::Request;
 use execute::{Answer, Refused};
@@ -129,7 +130,7 @@ impl Session {
         }
         let summary = batch.summary();
         let ended = if batch.failed.is_empty() { Ended::Well } else { Ended::InError };
-        match out.map(|out| std::fs::write(out, &told)) {
+        match out.map(|out| std::fs::write(out, &*visible(&told))) {
             None => (told + &summary, ended),
             Some(Ok(())) if ended == Ended::Well => (" Done\n".to_owned(), ended),
             Some(Ok(())) => (summary, ended),
@@ -241,7 +242,7 @@ impl Session {
 
     fn told(&self, answer: &Answer) -> String {
         if self.json {
-            return format!("{:#}\n", answer.json);
+            return in_json(&format!("{:#}\n", answer.json)).into_owned();
         }
         let mut out = answer.text.clone();
         for warning in &answer.warnings {
@@ -252,16 +253,16 @@ impl Session {
 
     fn refused(&self, refused: &Refused) -> String {
         if self.json {
-            return format!("{:#}\n", refused.document());
+            return in_json(&format!("{:#}\n", refused.document())).into_owned();
         }
         format!("ERROR: {refused}\n")
     }
 }
 
-/// A reader that is gone (`| head`) is no error of ours.
+/// Whatever a name, a comment or an appliance says, it is text. A reader that is gone (`| head`) is no error of ours.
 fn print(text: &str) {
     let mut stdout = std::io::stdout().lock();
-    let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    let _ = stdout.write_all(visible(text).as_bytes()).and_then(|()| stdout.flush());
 }
 
 /// Many lines, and which of them failed.

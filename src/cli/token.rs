@@ -10,9 +10,10 @@ use serde_json::{Value, json};
 
 use super::args::{Target, TokenCreateArgs, TokenHashArgs, TokenListArgs, TokenRevokeArgs, TokenWhat};
 use super::client::{Client, Failure, runtime};
-use super::{fail, say};
+use super::{aside, fail, say, say_json};
 use crate::admin::dto::path_segment;
 use crate::model::access::token_of;
+use crate::model::visible::in_json;
 
 pub(super) fn run(what: &TokenWhat) -> ExitCode {
     match what {
@@ -38,11 +39,11 @@ fn create(args: &TokenCreateArgs) -> ExitCode {
     match made {
         Ok(mut made) if args.json => {
             made["token"] = token.into();
-            say(&format!("{made:#}"));
+            say_json(&made);
         }
         Ok(made) => {
             let role = args.role.role().word();
-            eprintln!("token {} ({role}) until {expires}; it is not shown again:", args.name);
+            aside(&format!("token {} ({role}) until {expires}; it is not shown again:", args.name));
             say(&token);
             warn(&made);
         }
@@ -80,7 +81,7 @@ async fn lasting(client: &Client, save: bool, warnings: Value, otherwise: &str) 
 
 fn list(args: &TokenListArgs) -> ExitCode {
     match ask(&args.target, async |client: &Client| client.call(Method::GET, "/api/v1/tokens", None).await) {
-        Ok(list) if args.json => say(&format!("{list:#}")),
+        Ok(list) if args.json => say_json(&list),
         Ok(list) => say(table(&list, &jiff::Timestamp::now().to_string()).trim_end()),
         Err(error) => return fail(&format!("token list: {error}")),
     }
@@ -113,9 +114,9 @@ fn hash(args: &TokenHashArgs) -> ExitCode {
     say(&token);
     eprintln!("for the configuration:");
     // A key of TOML in quotes may be any text that JSON can write.
-    let name = Value::String(args.name.clone());
+    let name = in_json(&Value::String(args.name.clone()).to_string()).into_owned();
     let role = args.role.role().word();
-    eprintln!("[admin.token.{name}]\nrole = \"{role}\"\nhash = \"{hash}\"\nexpires = {expires}");
+    aside(&format!("[admin.token.{name}]\nrole = \"{role}\"\nhash = \"{hash}\"\nexpires = {expires}"));
     ExitCode::SUCCESS
 }
 
@@ -139,7 +140,7 @@ fn table(list: &Value, now: &str) -> String {
 
 fn warn(answer: &Value) {
     for warning in answer["warnings"].as_array().into_iter().flatten().filter_map(Value::as_str) {
-        eprintln!("warning: {warning}");
+        aside(&format!("warning: {warning}"));
     }
 }
 

@@ -13,6 +13,7 @@ use std::process::ExitCode;
 use super::fail;
 use crate::control::journal::history::{self, Moment};
 use crate::control::store::read_journal;
+use crate::model::visible::visible;
 
 pub use player::{Difference, Replayed, play};
 
@@ -21,7 +22,7 @@ pub use player::{Difference, Replayed, play};
 pub fn replay(state_dir: &Path) -> ExitCode {
     match compare(state_dir) {
         Ok(lines) => {
-            println!("{}", lines.join("\n"));
+            println!("{}", visible(&lines.join("\n")));
             ExitCode::SUCCESS
         }
         Err(what) => fail("replay", &what),

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use super::test::{Prepared, prepare};
 use super::walk::{Walk, walk};
 use super::{fail, timeline};
+use crate::model::visible::visible;
 
 /// The same walk as a test, printed as a timeline instead of judged. 1 where it cannot be walked.
 pub fn simulate(config: &Path, events: &Path) -> ExitCode {
@@ -15,7 +16,7 @@ pub fn simulate(config: &Path, events: &Path) -> ExitCode {
         Err(lines) => return fail("simulate", &lines.join("\n")),
     };
     let (text, is_whole) = timeline_of(&prepared);
-    print!("{text}");
+    print!("{}", visible(&text));
     if is_whole { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 

@@ -9,6 +9,7 @@ use super::walk::{Failure, Walk, check_names, walk};
 use super::{TestOptions, fail, junit, timeline};
 use crate::files;
 use crate::model::Model;
+use crate::model::visible::visible;
 
 /// How deep folders are searched.
 const DEPTH_MOST: usize = 16;
@@ -38,7 +39,7 @@ pub fn test(paths: &[PathBuf], options: &TestOptions) -> ExitCode {
     };
     let tested: Vec<Tested> = scripts.iter().map(|path| run(path)).collect();
     for tested in &tested {
-        print!("{}", report(tested));
+        print!("{}", visible(&report(tested)));
     }
     let failed = tested.iter().filter(|tested| !tested.is_good()).count();
     let expectations: usize = tested.iter().map(Tested::expectations).sum();

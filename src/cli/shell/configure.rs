@@ -10,6 +10,7 @@ use super::complete::Named;
 use super::execute::{Answer, Refused};
 use super::grammar::starts_with;
 use crate::admin::dto::{ConfigDto, StatusDto};
+use crate::config::visible;
 use crate::netscaler::document::Document;
 use crate::netscaler::export;
 use crate::netscaler::line::Token;
@@ -110,7 +111,7 @@ pub(super) async fn running(client: &Client, toml: bool) -> Result<Answer, Refus
         )
     }));
     if toml {
-        return Ok(Answer { json: json!({ "config": text }), text, warnings });
+        return Ok(Answer { text: visible::toml(&text).into_owned(), json: json!({ "config": text }), warnings });
     }
     let document = Document::from_toml(&text).map_err(Refused::Ours)?;
     let lines = export::lines(&document, &status.version);

@@ -19,6 +19,7 @@ use super::complete::{Expected, Named, expected};
 use super::grammar::starts_with;
 use super::{Ended, Session, print};
 use crate::admin::dto::Items;
+use crate::model::visible::visible;
 use crate::netscaler::line;
 
 const HISTORY_MAX: usize = 1_000;
@@ -46,7 +47,7 @@ pub(super) fn run(session: &Session) -> ExitCode {
     // What is typed while a command is at work waits as it is: not echoed, and no key means anything yet.
     let held = printer.as_ref().and_then(|_| Held::take(&[Signal::SIGTERM, Signal::SIGHUP], "", PASTE_OFF));
     let teller = match printer {
-        Some(mut printer) => Teller::start(move |text| drop(printer.print(text))),
+        Some(mut printer) => Teller::start(move |text| drop(printer.print(visible(&text).into_owned()))),
         None => Teller::start(|text| print(&text)),
     };
     let code = read(session, &mut editor, &teller);

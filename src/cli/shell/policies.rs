@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::super::client::Client;
 use super::execute::{Answer, Refused};
+use crate::model::visible::on_one_line;
 use crate::netscaler::document::Document;
 use crate::netscaler::resource::Resource;
 
@@ -84,7 +85,7 @@ fn bound(document: &Document, resource: &Resource, name: &str) -> String {
 
 fn value(object: &Map<String, Value>, key: &str) -> String {
     match object.get(key) {
-        Some(Value::String(text)) => text.clone(),
+        Some(Value::String(text)) => on_one_line(text),
         Some(other) => other.to_string(),
         None => String::new(),
     }

@@ -1,5 +1,7 @@
 //! Values as a line holds them.
 
+use crate::model::visible::is_hidden;
+
 /// As it is where it is one plain word, else in double quotes.
 pub fn quoted(text: &str) -> String {
     // What could be a keyword, a comment, a range or a quote is quoted.
@@ -18,6 +20,7 @@ pub fn quoted(text: &str) -> String {
             '\n' => out.push_str("\\n"),
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
+            c if is_hidden(c) => out.push_str(&c.escape_unicode().to_string()),
             c => out.push(c),
         }
     }

@@ -80,9 +80,26 @@ fn a_host_name_becomes_a_server_once_and_reads_back() {
 
 #[test]
 fn an_odd_value_is_quoted_so_that_it_reads_back() {
-    for text in ["", "a b", "-x", "#", "q/x/", "a\\b\"c'", "svc[1-3]", "(x", "\r\n\t", "plain", "q", "quick", "ü"] {
+    for text in [
+        "",
+        "a b",
+        "-x",
+        "#",
+        "q/x/",
+        "a\\b\"c'",
+        "svc[1-3]",
+        "(x",
+        "\r\n\t",
+        "plain",
+        "q",
+        "quick",
+        "ü",
+        "\u{1b}\0\u{9b}\u{202e}",
+        r"\u{1b}",
+    ] {
         let tokens = line::tokens(&format!("add {}", quoted(text))).unwrap();
         assert_eq!(tokens[1].text, text);
+        assert!(!quoted(text).contains(crate::model::visible::is_hidden));
     }
 }
 

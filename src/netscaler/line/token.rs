@@ -3,6 +3,8 @@
 //! Spaces separate. `q/…/`, `q{…}` and their like quote what stands between, as it is. Inside `'…'` and `"…"` a backslash escapes (`\t \n \r \" \' \\`); outside it is a plain character.
 //! Parentheses that are not quoted keep their spaces until they balance. `#` at the start of a line makes a comment.
 
+use crate::model::visible::is_hidden;
+
 /// A word of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Token {
@@ -43,6 +45,13 @@ fn quoted(text: &str, quote: char) -> Result<(Token, &str), String> {
                 Some((_, 'n')) => out.push('\n'),
                 Some((_, 'r')) => out.push('\r'),
                 Some((_, escaped @ ('"' | '\'' | '\\'))) => out.push(escaped),
+                Some((at, 'u')) => match hidden(&text[at + 1..]) {
+                    Some((c, length)) => {
+                        out.push(c);
+                        chars.nth(length - 1);
+                    }
+                    None => out.push_str("\\u"),
+                },
                 // It begins nothing, and stands for itself.
                 Some((_, other)) => out.extend(['\\', other]),
                 None => break,
@@ -52,6 +61,15 @@ fn quoted(text: &str, quote: char) -> Result<(Token, &str), String> {
         }
     }
     Err(format!("the quote {quote} does not end"))
+}
+
+/// `{1b}` behind `\u`, and its length: what `show ns runningConfig` writes in place of a character that a terminal would
+/// obey. Of all others it is text: a pattern may hold it.
+fn hidden(text: &str) -> Option<(char, usize)> {
+    let (digits, _) = text.strip_prefix('{')?.split_once('}')?;
+    let is_number = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_hexdigit());
+    let c = char::from_u32(u32::from_str_radix(digits, 16).ok().filter(|_| is_number)?)?;
+    is_hidden(c).then_some((c, digits.len() + 2))
 }
 
 /// What stands behind a `q` and begins a quote, and what ends it.
@@ -117,6 +135,10 @@ mod tests {
         assert_eq!(words(r#"a "b c" 'd "e"' "f\"g\n""#).unwrap(), ["a", "b c", "d \"e\"", "f\"g\n"]);
         assert_eq!(words(r"a\b").unwrap(), [r"a\b"]);
         assert_eq!(words(r#""w\d" 'a\\b'"#).unwrap(), [r"w\d", r"a\b"]);
+        assert_eq!(
+            words(r#""\u{1b}[m\u{202E}" "\u{41}\u{zz}\u" \u{1b}"#).unwrap(),
+            ["\u{1b}[m\u{202e}", r"\u{41}\u{zz}\u", r"\u{1b}"]
+        );
         assert_eq!(words(r#"-reason """#).unwrap(), ["-reason", ""]);
         assert_eq!(words("rule HTTP.REQ(a b).C x").unwrap(), ["rule", "HTTP.REQ(a b).C", "x"]);
     }

@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::model::visible::on_one_line;
+
 /// Attributes by their names; none where the appliance said nothing.
 #[derive(Clone, Debug, Default)]
 pub(in super::super) struct Facts(pub Map<String, Value>);
@@ -18,10 +20,10 @@ impl Facts {
         }
     }
 
-    /// The attribute as text; `otherwise` where it is not there.
+    /// The attribute as text, on one line; `otherwise` where it is not there.
     pub fn said(&self, key: &str, otherwise: &str) -> String {
         match self.0.get(key) {
-            Some(Value::String(text)) => text.clone(),
+            Some(Value::String(text)) => on_one_line(text),
             Some(Value::Null) | None => otherwise.to_owned(),
             Some(other) => other.to_string(),
         }

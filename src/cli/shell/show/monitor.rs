@@ -3,6 +3,7 @@
 use super::facts::Facts;
 use super::note_line;
 use crate::admin::dto::{LbMonitorDto, MonitorDto};
+use crate::model::visible::on_one_line;
 
 /// `facts`: what is particular to its type, as NITRO says.
 pub(in super::super) fn lb_monitor(monitor: &LbMonitorDto, whole: bool, facts: &Facts) -> String {
@@ -60,7 +61,7 @@ fn special(facts: &Facts) -> String {
     .filter_map(|(title, key)| {
         let value = match facts.0.get(key)? {
             serde_json::Value::Array(list) => {
-                list.iter().map(|one| one.as_str().map_or(one.to_string(), str::to_owned)).collect::<Vec<_>>().join(" ")
+                list.iter().map(|one| one.as_str().map_or(one.to_string(), on_one_line)).collect::<Vec<_>>().join(" ")
             }
             _ => facts.said(key, ""),
         };
