@@ -193,11 +193,72 @@ fn names_that_no_condition_could_hold_are_told() {
     loads(&imported);
 }
 
+#[test]
+fn a_name_or_a_number_that_no_zone_takes_costs_its_line_and_nothing_else() {
+    let base = import(TWO_SITES).unwrap().coverage().carried;
+    for bad in [
+        "add dns soaRec other.test -originServer ns1.other.test -contact a.other.test -serial 99999999999999",
+        "add dns soaRec other.test -originServer ns1.other.test -contact a.other.test -refresh 2147483648",
+        "add dns soaRec other.test -originServer \"a b\" -contact a.other.test",
+        "bind gslb vserver gv-web -domainName 'a b.example.test'",
+        "bind gslb vserver gv-web -domainName \"a\\nb.example.test\"",
+        "bind gslb vserver gv-web -domainName \"a\u{202e}b.example.test\"",
+        "bind gslb vserver gv-web -domainName late.example.test -TTL 2147483648",
+        "bind gslb vserver gv-web -serviceName gs-b -weight 65536",
+        "add dns addRec \"b(\" 192.0.2.1",
+        "add dns addRec \"b\\ c.gslb.example.test\" 192.0.2.1",
+        "add dns addRec \"x{y}.test\" 192.0.2.1",
+        "add dns zone \"a;b.test\" -proxyMode NO",
+        "add dns cnameRec gslb.example.test www.example.test",
+        "add dns mxRec gslb.example.test -mx mail.example.test -pref 65536",
+    ] {
+        let imported = import(&format!("{TWO_SITES}{bad}\n")).unwrap();
+        let last = imported.lines.last().unwrap();
+        assert!(matches!(last.fate, Fate::Missing { whole: true, .. }), "{bad}: {:?}", last.fate);
+        assert_eq!(imported.coverage().carried, base, "{bad}");
+        loads(&imported);
+    }
+}
+
+/// A word of a line: a domain name, nearly one, or a number.
+fn words() -> impl proptest::strategy::Strategy<Value = String> {
+    "(www|a|gslb\\.example\\.test|example\\.org|_sip\\._tcp\\.a\\.test|\\*\\.b\\.test|192\\.0\\.2\\.1|2001:db8::1|[0-9]{1,14}|2147483648|65536|\"(\\PC|[ab.;@$()\u{202e}\u{1b}\u{85}\0]|\\\\n|\\\\t|\\\\.){0,8}\")(\\.test|\\.)?"
+}
+
 proptest::proptest! {
+    #[test]
+    fn what_is_carried_of_lines_of_any_names_and_numbers_loads(
+        words in proptest::collection::vec(words(), 16),
+        order in proptest::sample::subsequence((0..16usize).collect::<Vec<_>>(), 1..16),
+    ) {
+        let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = &words[..] else { unreachable!() };
+        let all = [
+            format!("bind gslb vserver gv-web -domainName {a} -TTL {b}"),
+            format!("bind gslb vserver gv-dr -domainName {c} -backupIP {d}"),
+            format!("bind gslb vserver gv-web -serviceName gs-b -weight {e}"),
+            format!("add dns soaRec {f} -originServer {g} -contact {h} -serial {i} -expire {j}"),
+            format!("add dns soaRec {f} -originServer ns1.a.test -contact a.b.test -TTL {k}"),
+            format!("add dns zone {l} -proxyMode NO"),
+            format!("add dns addRec {f} {m} -TTL {n}"),
+            format!("add dns addRec {a} 192.0.2.1"),
+            format!("add dns aaaaRec {o} {p}"),
+            format!("add dns cnameRec {c} {d}"),
+            format!("add dns mxRec {f} -mx {g} -pref {e}"),
+            format!("add dns srvRec {h} {i} -priority {j} -weight {k} -port {e}"),
+            format!("add dns txtRec {l} {m} {n}"),
+            format!("add dns nsRec {l} {o}"),
+            format!("add dns ptrRec {p} {a}"),
+            format!("add gslb service gs-n 192.0.2.10 HTTP 80 -cnameEntry {g}\nadd gslb vserver gv-n HTTP -dnsRecordType CNAME\nbind gslb vserver gv-n -serviceName gs-n\nbind gslb vserver gv-n -domainName {f}"),
+        ];
+        let chosen: Vec<&str> = order.iter().map(|at| &all[*at][..]).collect();
+        let imported = import(&format!("{TWO_SITES}{}\n", chosen.join("\n"))).unwrap();
+        loads(&imported);
+    }
+
     #[test]
     fn no_gslb_line_makes_the_import_panic(
         lines in proptest::collection::vec(
-            "(add|bind|set) (gslb site|gslb service|gslb vserver|dns addRec|dns soaRec|dns srvRec|dns zone) [ab](\\PC|[ .\"']| -domainName | -serviceName | 192.0.2.1 HTTP 80| -backupVServer | -siteName a){0,12}",
+            "(add|bind|set) (gslb site|gslb service|gslb vserver|dns addRec|dns soaRec|dns srvRec|dns zone) [ab](\\PC|[ .\"'\u{202e}\u{1b}]| -domainName | -serviceName | 192.0.2.1 HTTP 80| -backupVServer | -siteName a){0,12}",
             0..12,
         ),
     ) {

@@ -114,7 +114,7 @@ fn set(carrying: &mut Carrying<'_>, books: &Books, vserver: &Object) -> Set {
     let mut members: Vec<(Member, u32)> = Vec::new();
     for bound in vserver.bound.iter().filter(|bound| !has_domain(bound)) {
         let mut options = bound.options.clone();
-        let weight = take(&mut options, "weight").map_or(Ok(1), |option| option.value.parse());
+        let weight = take(&mut options, "weight").map_or(Ok(1), |option| option.value.parse::<u16>());
         let (Some(name), Ok(weight)) = (take(&mut options, "serviceName"), weight) else {
             carrying.missing(bound.line, "of bindings -serviceName, its -weight and -domainName are carried over");
             continue;
@@ -127,7 +127,7 @@ fn set(carrying: &mut Carrying<'_>, books: &Books, vserver: &Object) -> Set {
             Ok(member) => {
                 let rest = Object { options, line: bound.line, ..Object::default() };
                 carrying.settle(&rest, said::MEMBER);
-                members.push((member, weight));
+                members.push((member, weight.into()));
             }
             Err(why) => carrying.missing(bound.line, why),
         }
@@ -268,10 +268,11 @@ fn domain(
 ) {
     let mut options = bound.options.clone();
     let name = take(&mut options, "domainName").map(|option| zones::domain(&option.value));
-    let ttl = take(&mut options, "TTL").map_or(Ok(zones::TTL), |option| option.value.parse());
+    let ttl = take(&mut options, "TTL").map_or(Some(zones::TTL), |option| zones::ttl(&option.value));
     let backup = take(&mut options, "backupIP").map(|option| option.value).filter(|ip| !ip.is_empty());
-    let (Some(Ok(name)), Ok(ttl)) = (name, ttl) else {
-        return carrying.missing(bound.line, "-domainName is a domain name, -TTL a number of seconds");
+    let (Some(Ok(name)), Some(ttl)) = (name, ttl) else {
+        return carrying
+            .missing(bound.line, "-domainName is a domain name, -TTL a number of seconds, up to 2147483647");
     };
     let mut table = json!({ "ttl": format!("{ttl}s"), "records": records, "select": select });
     if let Some(ip) = backup {

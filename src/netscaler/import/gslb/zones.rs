@@ -5,6 +5,7 @@
 //! apex can be, and names of services (`_sip._tcp.…`) stand in a zone of the domain above them.
 
 use std::collections::{BTreeMap, HashMap};
+use std::net::IpAddr;
 
 use serde_json::{Map, Value, json};
 
@@ -19,6 +20,8 @@ pub(super) const KINDS: [&str; 10] =
 
 /// NetScaler's TTL where none is said.
 pub(super) const TTL: u32 = 3600;
+/// Largest TTL (RFC 2181 §8); the times of a SOA have the same bound here.
+const TTL_MOST: u32 = 0x7fff_ffff;
 
 /// One line of DNS, or one record of it.
 pub(super) struct Record {
@@ -62,7 +65,7 @@ pub(super) fn record(at: usize, line: &Pending) -> Result<Vec<Record>, String> {
         _ => {}
     }
     let ttl = match take(&mut options, "TTL") {
-        Some(ttl) => ttl.value.parse().map_err(|_| "-TTL is a number of seconds")?,
+        Some(said) => ttl(&said.value).ok_or("-TTL is a number of seconds, up to 2147483647")?,
         None => TTL,
     };
     let mut number = |key: &str, default: u32| match take(&mut options, key) {
@@ -73,9 +76,14 @@ pub(super) fn record(at: usize, line: &Pending) -> Result<Vec<Record>, String> {
         [one] => host(one),
         _ => Err(format!("one {what} belongs behind the name")),
     };
+    let addresses = |fits: fn(&IpAddr) -> bool| match words.iter().find(|word| !word.parse().is_ok_and(|ip| fits(&ip)))
+    {
+        Some(word) => Err(format!("`{word}` is no address of this type")),
+        None => Ok(words.clone()),
+    };
     let (rtype, data) = match &kind[..] {
-        "addrec" => ("A", words.clone()),
-        "aaaarec" => ("AAAA", words.clone()),
+        "addrec" => ("A", addresses(IpAddr::is_ipv4)?),
+        "aaaarec" => ("AAAA", addresses(IpAddr::is_ipv6)?),
         "txtrec" => ("TXT", vec![words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")]),
         "nsrec" => ("NS", vec![one("name server")?]),
         "cnamerec" => ("CNAME", vec![one("name")?]),
@@ -103,11 +111,18 @@ pub(super) fn record(at: usize, line: &Pending) -> Result<Vec<Record>, String> {
     Ok(data.iter().map(make).collect())
 }
 
-/// In lower case, without the last dot.
+/// A TTL in seconds.
+pub(super) fn ttl(text: &str) -> Option<u32> {
+    text.parse().ok().filter(|ttl| *ttl <= TTL_MOST)
+}
+
+/// In lower case, without the last dot. Of letters, digits and `-_*/`: what else a label could hold would mean something
+/// else in the text of a zone, or in the key of an RRset.
 pub(super) fn domain(text: &str) -> Result<String, String> {
     let name = text.strip_suffix('.').unwrap_or(text).to_ascii_lowercase();
-    let is_name = !name.is_empty() && DnsName::parse(&format!("{name}."), &DnsName::root()).is_some();
-    if is_name { Ok(name) } else { Err(format!("`{text}` is no domain name")) }
+    let is_plain = |b: u8| b.is_ascii_alphanumeric() || b"-_*/.".contains(&b);
+    let is_name = name.bytes().all(is_plain) && DnsName::parse(&format!("{name}."), &DnsName::root()).is_some();
+    if is_name && !name.is_empty() { Ok(name) } else { Err(format!("`{text}` is no domain name")) }
 }
 
 /// A name as data, in full.
@@ -214,19 +229,14 @@ impl Carrying<'_> {
             };
         }
         // NetScaler's own where nothing is said.
-        let numbers = [
-            ("serial", 100),
-            ("refresh", 3600),
-            ("retry", 3),
-            ("expire", 3600),
-            ("minimum", 5),
-            ("TTL", u64::from(TTL)),
-        ];
+        let numbers =
+            [("serial", 100), ("refresh", 3600), ("retry", 3), ("expire", 3600), ("minimum", 5), ("TTL", TTL)];
         let mut ttl = Value::Null;
         for (key, default) in numbers {
-            let said = take(&mut options, key).map(|option| option.value.parse::<u64>());
-            let Ok(number) = said.unwrap_or(Ok(default)) else {
-                return self.missing(record.line, format!("-{key} is a number"));
+            let most = if key == "serial" { u32::MAX } else { TTL_MOST };
+            let said = take(&mut options, key).map(|option| option.value.parse::<u32>().ok());
+            let Some(number) = said.unwrap_or(Some(default)).filter(|number| *number <= most) else {
+                return self.missing(record.line, format!("-{key} is a number, up to {most}"));
             };
             match key {
                 "TTL" => ttl = format!("{number}s").into(),
@@ -252,6 +262,10 @@ impl Carrying<'_> {
                 self.missing(record.line, "no zone can hold it: say one by `add dns soaRec`");
                 continue;
             };
+            if *rtype == "CNAME" && owner == "@" {
+                self.missing(record.line, "a CNAME cannot stand at the apex of a zone, beside its SOA");
+                continue;
+            }
             let one_ttl = *ttls.entry((&record.owner, *rtype)).or_insert(*ttl);
             if one_ttl != *ttl {
                 self.note(record.line, format!("one TTL for all {rtype} records of a name: {one_ttl}"));
