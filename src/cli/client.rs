@@ -33,6 +33,8 @@ pub(crate) struct Client {
     place: String,
     /// The appliance runs on this machine: it is asked over its socket, or over a loopback address.
     is_here: bool,
+    /// Of one call, where it is not the usual.
+    timeout: Option<Duration>,
 }
 
 #[derive(Clone)]
@@ -91,7 +93,7 @@ impl Client {
         let http = builder().unix_socket(path).build().map_err(|e| spoken(&e))?;
         let place = path.display().to_string();
         // Over the socket the kernel says who calls.
-        Ok(Client { http, base: "http://localhost".into(), credentials: None, place, is_here: true })
+        Ok(Client { http, base: "http://localhost".into(), credentials: None, place, is_here: true, timeout: None })
     }
 
     fn on_tcp(url: &str, target: &Target) -> Result<Client, String> {
@@ -112,7 +114,17 @@ impl Client {
         };
         let http = http.build().map_err(|e| spoken(&e))?;
         let is_here = is_loopback(&base);
-        Ok(Client { http, place: base.clone(), base, credentials, is_here })
+        Ok(Client { http, place: base.clone(), base, credentials, is_here, timeout: None })
+    }
+
+    /// The same, with as much patience for one call and no more.
+    pub fn within(&self, timeout: Duration) -> Client {
+        Client { timeout: Some(timeout), ..self.clone() }
+    }
+
+    /// Where the appliance is, for messages.
+    pub fn place(&self) -> &str {
+        &self.place
     }
 
     /// Whether the appliance runs on this machine, and sees the files that this program sees.
@@ -170,6 +182,10 @@ impl Client {
 
     fn request(&self, method: Method, path: &str) -> reqwest::RequestBuilder {
         let request = self.http.request(method, format!("{}{path}", self.base));
+        let request = match self.timeout {
+            Some(timeout) => request.timeout(timeout),
+            None => request,
+        };
         match &self.credentials {
             None => request,
             Some(Credentials::Token(token)) => request.bearer_auth(token),

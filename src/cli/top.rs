@@ -7,15 +7,16 @@ mod seen;
 mod state;
 
 use std::io::{IsTerminal as _, Read as _};
+use std::pin::Pin;
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 use reqwest::Method;
 use rustyline::history::DefaultHistory;
 use serde_json::{Value, json};
-use tokio::runtime::Runtime;
 use tokio::sync::mpsc;
+use tokio::time::MissedTickBehavior;
 
 use super::args::TopArgs;
 use super::client::{Client, Failure, runtime};
@@ -23,7 +24,7 @@ use super::terminal::Held;
 use super::{fail, say};
 use crate::admin::dto::path_segment;
 use frame::frame;
-use screen::{Size, about, screen};
+use screen::{Size, about, first_screen, screen};
 use seen::{Seen, look};
 use state::{Act, State};
 
@@ -32,6 +33,8 @@ const ENTER: &str = "\x1b[?1049h\x1b[?25l";
 const LEAVE: &str = "\x1b[?25h\x1b[?1049l";
 /// Of a terminal that does not tell.
 const USUAL: Size = Size { columns: 80, lines: 24 };
+/// Of one read of the appliance: figures that are older are no figures.
+const PATIENCE: Duration = Duration::from_secs(8);
 /// Reads of keys that may wait.
 const READS_MOST: usize = 64;
 
@@ -44,18 +47,19 @@ pub(super) fn run(args: &TopArgs) -> ExitCode {
     let again = std::io::stdout().is_terminal() && !args.once;
     if again && !is_dumb() {
         let signals = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGQUIT];
-        // The first look must succeed; after it a box that restarts is looked at again.
-        match runtime.block_on(look(&client)) {
-            Err(error) => return fail(&format!("top: {error}")),
-            Ok(seen) => {
-                if let Some(held) = Held::take(&signals, ENTER, LEAVE) {
-                    return with_keys(&client, &runtime, args.every, seen, &held);
-                }
-            }
+        if let Some(held) = Held::take(&signals, ENTER, LEAVE) {
+            let ended = runtime.block_on(watch(&client, args.every, &held));
+            // What is said is said on the screen that was there before.
+            drop(held);
+            return match ended {
+                Ok(()) => ExitCode::SUCCESS,
+                Err(error) => fail(&format!("top: {error}")),
+            };
         }
     }
+    let reader = client.within(PATIENCE);
     loop {
-        match runtime.block_on(look(&client)) {
+        match runtime.block_on(look(&reader)) {
             Ok(seen) => say(frame(&seen).trim_end()),
             Err(error) if !again => return fail(&format!("top: {error}")),
             Err(error) => say(&error.to_string()),
@@ -73,43 +77,87 @@ fn is_dumb() -> bool {
     std::env::var("TERM").map_or(true, |term| term.is_empty() || term == "dumb")
 }
 
-fn with_keys(client: &Client, runtime: &Runtime, every: Duration, seen: Seen, held: &Held) -> ExitCode {
-    runtime.block_on(async {
-        let mut pressed = reads();
-        let mut due = tokio::time::interval(every);
-        let (mut seen, mut state) = (seen, State::default());
-        // The first look is there already.
-        due.tick().await;
-        loop {
-            held.again();
-            draw(&screen(&seen, &mut state, size()));
-            let bytes = tokio::select! {
-                _ = due.tick() => None,
-                bytes = pressed.recv() => match bytes {
-                    Some(bytes) => Some(bytes),
-                    // Nobody is there any more.
-                    None => return ExitCode::SUCCESS,
-                },
-            };
-            let mut stale = bytes.is_none();
-            for key in keys::keys(&bytes.unwrap_or_default()) {
-                let (about, page) = about(&seen, &state, size());
-                let act = match state.press(key, &about, page) {
-                    Some(Act::Quit) => return ExitCode::SUCCESS,
-                    Some(act) => act,
-                    None => continue,
-                };
-                state.message = carry_out(client, act).await;
-                stale = true;
+/// What happens while somebody looks on.
+enum Event {
+    /// A look is due, or a second has gone by.
+    Time,
+    Pressed(Vec<u8>),
+    Looked(Result<Seen, Failure>),
+    /// What became of an act.
+    Done(String),
+}
+
+/// Work that goes on while keys are read.
+type Work<'a, T> = Option<Pin<Box<dyn Future<Output = T> + 'a>>>;
+
+/// Until a key ends it, or nobody is there any more. The first look must succeed; after it a box that restarts, or hangs,
+/// is looked at again and again. Errors: the first look did not.
+async fn watch(client: &Client, every: Duration, held: &Held) -> Result<(), Failure> {
+    let reader = &client.within(PATIENCE);
+    let mut pressed = reads();
+    let mut due = tokio::time::interval(every);
+    due.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut second = tokio::time::interval(Duration::from_secs(1));
+    second.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut seen: Option<Seen> = None;
+    let mut state = State::default();
+    let mut looking: Work<'_, Result<Seen, Failure>> = None;
+    let mut acting: Work<'_, String> = None;
+    // When the first look began that has no answer yet.
+    let mut unanswered: Option<Instant> = None;
+    loop {
+        state.silent = unanswered.map(|since| since.elapsed());
+        held.again();
+        match &seen {
+            Some(seen) => draw(&screen(seen, &mut state, size())),
+            None => draw(&first_screen(client.place(), &state, size())),
+        }
+        let event = tokio::select! {
+            _ = due.tick(), if looking.is_none() => {
+                unanswered.get_or_insert_with(Instant::now);
+                looking = Some(Box::pin(look(reader)));
+                continue;
             }
-            if stale {
-                match look(client).await {
-                    Ok(now) => seen = now,
-                    Err(error) => state.message = error.to_string(),
+            _ = second.tick(), if unanswered.is_some() => Event::Time,
+            bytes = pressed.recv() => match bytes {
+                Some(bytes) => Event::Pressed(bytes),
+                None => return Ok(()),
+            },
+            looked = under_way(&mut looking) => Event::Looked(looked),
+            done = under_way(&mut acting) => Event::Done(done),
+        };
+        match event {
+            Event::Time => {}
+            Event::Looked(Ok(now)) => (seen, looking, unanswered) = (Some(now), None, None),
+            Event::Looked(Err(error)) if seen.is_none() => return Err(error),
+            Event::Looked(Err(error)) => (state.message, looking) = (error.to_string(), None),
+            Event::Done(message) => {
+                (state.message, acting) = (message, None);
+                // What is shown is from before it.
+                unanswered.get_or_insert_with(Instant::now);
+                looking = Some(Box::pin(look(reader)));
+            }
+            Event::Pressed(bytes) => {
+                for key in keys::keys(&bytes) {
+                    let (about, page) = seen.as_ref().map_or((Vec::new(), 1), |seen| about(seen, &state, size()));
+                    match state.press(key, &about, page) {
+                        None => {}
+                        Some(Act::Quit) => return Ok(()),
+                        Some(_) if acting.is_some() => state.message = "one act at a time: no answer yet".to_owned(),
+                        Some(act) => acting = Some(Box::pin(carry_out(client, act))),
+                    }
                 }
             }
         }
-    })
+    }
+}
+
+/// The end of the work, if there is any.
+async fn under_way<T>(work: &mut Work<'_, T>) -> T {
+    match work {
+        Some(work) => work.await,
+        None => std::future::pending().await,
+    }
 }
 
 /// What became of it, as the last line tells it.
@@ -239,6 +287,32 @@ mod tests {
         let shown = screen(&seen, &mut state, size);
         assert!(shown.contains("\x1b[7ma        UP ") && shown.contains("TROFS (28s left)"), "{shown:?}");
         assert!(!shown.contains("effective"), "{shown:?}");
+    }
+
+    #[test]
+    fn figures_of_a_box_that_says_nothing_more_are_marked_as_old() {
+        let size = Size { columns: 60, lines: 6 };
+        let head = |silent: Option<u64>| {
+            let mut state = State { silent: silent.map(Duration::from_millis), ..State::default() };
+            let shown = screen(&seen(), &mut state, size);
+            shown.trim_start_matches("\x1b[H").split("\x1b[K").next().unwrap().to_owned()
+        };
+        let usual = "box-b   2026-11-29T22:50:19Z   unsaved changes";
+        assert_eq!((head(None), head(Some(1_999))), (usual.to_owned(), usual.to_owned()), "a look may take its time");
+        assert_eq!(head(Some(5_400)), format!("\x1b[7mno answer since 5 s\x1b[0m   {}", &usual[..38]));
+        let state = State { silent: Some(Duration::from_secs(3)), ..State::default() };
+        let first = first_screen("https://box\x1b[2J", &state, size);
+        assert!(first.contains("no answer since 3 s") && first.contains(r"https://box\u{1b}[2J"), "{first:?}");
+        assert!(first.ends_with("q quit\x1b[J"), "{first:?}");
+    }
+
+    #[test]
+    fn what_a_box_says_moves_no_cursor() {
+        let (mut seen, mut state) = (seen(), State::default());
+        seen.status.problems[0].text = "is\x1b[2J\u{202e}\u{9b}DOWN".into();
+        state.message = "no\x1b]0;x\x07".into();
+        let shown = screen(&seen, &mut state, Size { columns: 80, lines: 6 });
+        assert!(shown.contains(r"is\u{1b}[2J\u{202e}\u{9b}DOWN") && shown.contains(r"no\u{1b}]0;x\u{7}"), "{shown:?}");
     }
 
     #[test]

@@ -77,3 +77,12 @@
 //! | `q`, ^C | ends it |
 //!
 //! Without a terminal it prints one look and ends; on one without a screen (`TERM=dumb`) one look below the other.
+//! Where the appliance says nothing for more than two seconds, the first line says so and for how long: what stands below is
+//! what was. One read waits for eight seconds, then another is made; keys work meanwhile.
+//!
+//! ## What is printed is text
+//!
+//! Names, comments and what an appliance answers may hold any character. What a terminal would obey (control characters but
+//! for the end of a line and the tab, marks that turn text around) is written out for people: an escape as `\u{1b}`. In
+//! `show ns runningConfig` such a text is quoted, and there `\u{1b}` reads back as the character; `-toml` has TOML's
+//! `\u001B`, `--json` JSON's.

@@ -31,13 +31,18 @@ struct Console {
 
 impl Console {
     fn open(appliance: &Appliance, arguments: &[&str]) -> Console {
+        let state = appliance.state.path().to_str().unwrap();
+        Console::start(&[arguments, &["--state", state]].concat())
+    }
+
+    fn start(arguments: &[&str]) -> Console {
         let size = Winsize { ws_row: 30, ws_col: 120, ws_xpixel: 0, ws_ypixel: 0 };
         let pty = openpty(&size, None).unwrap();
         let before = tcgetattr(&pty.slave).unwrap();
         let end = || Stdio::from(pty.slave.try_clone().unwrap());
         let home = tempfile::tempdir().unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_bascule"));
-        command.args(arguments).arg("--state").arg(appliance.state.path()).env_remove("BASCULE_URL");
+        command.args(arguments).env_remove("BASCULE_URL");
         command.env("HOME", home.path()).env("TERM", "xterm").stdin(end()).stdout(end()).stderr(end());
         let child = command.spawn().unwrap();
         let keyboard = File::from(pty.master);
@@ -212,4 +217,16 @@ async fn a_top_that_is_ended_by_a_signal_leaves_the_terminal_as_it_was() {
     kill(Pid::from_raw(console.child.id().cast_signed()), Signal::SIGINT).unwrap();
     console.waits_for("\x1b[?25h\x1b[?1049l");
     console.ends_by(Signal::SIGINT);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_top_that_waits_for_a_box_that_says_nothing_tells_so_and_ends_with_q() {
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", silent.local_addr().unwrap());
+    let mut console = Console::start(&["top", "--url", &url]);
+    console.waits_for(&format!("asking {url}"));
+    console.waits_for("no answer since ");
+    console.press("q");
+    console.waits_for("\x1b[?25h\x1b[?1049l");
+    console.ends(0);
 }

@@ -1,6 +1,8 @@
 //! What a person looks at and presses: where the selection is, what is asked, and the act that follows. No clock, no
 //! terminal: a key and the lines on the screen in, an act out.
 
+use std::time::Duration;
+
 use super::keys::Key;
 
 /// What a line is about.
@@ -55,6 +57,8 @@ pub(super) struct State {
     pub sort: Sort,
     /// What became of the last act.
     pub message: String,
+    /// For how long the appliance has said nothing, where it is asked.
+    pub silent: Option<Duration>,
 }
 
 /// Digits of a delay.
