@@ -30,7 +30,7 @@ use tokio::runtime::Runtime;
 
 use super::args::ShellArgs;
 use super::client::{Client, runtime};
-use super::fail;
+use super::{aside, fail};
 use crate::model::visible::{in_json, visible};
 use crate::netscaler::line;
 use commands::Request;
@@ -159,14 +159,18 @@ impl Session {
         if let Request::Many(requests) = request {
             return self.all(requests, greps);
         }
-        // What is often sent into a file.
+        // What is often sent into a file; TOML is to load from it as it stands.
         let is_file = matches!(request, Request::RunningConfig { .. }) && !self.interactive && !self.json;
+        let is_toml = is_file && matches!(request, Request::RunningConfig { toml: true });
         let carried_out = self.until_interrupted(execute::execute(&self.client, request));
         match carried_out {
             Some(Ok(mut answer)) => {
                 answer.text = greps.iter().fold(answer.text, |text, grep| grep.filter(&text));
                 if is_file {
-                    answer.warnings.drain(..).for_each(|warning| eprintln!("Warning: {warning}"));
+                    answer.warnings.drain(..).for_each(|warning| aside(&format!("Warning: {warning}")));
+                }
+                if is_toml {
+                    return (answer.text, Ended::Well);
                 }
                 (self.told(&answer), Ended::Well)
             }

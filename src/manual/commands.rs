@@ -48,7 +48,7 @@
 //! | `rename` | `server`, `service`, `serviceGroup`, `lb vserver`, `cs vserver`, `lb group`, policies and their actions; whatever names it follows |
 //! | `set ns hostName` | `[appliance] name` |
 //! | `enable ns feature`, `disable ns feature` | LB, GSLB; CS, SSL, REWRITE and RESPONDER are always on |
-//! | `show ns runningConfig` | the configuration as such lines; what NetScaler has no word for is listed as comments with its table, and `-toml` prints the file |
+//! | `show ns runningConfig` | the configuration as such lines; what NetScaler has no word for is listed as comments with its table, and `-toml` prints the file (with `-c` nothing but it, so that it can go into one) |
 //! | `show ns feature` | which are on |
 //! | `batch -fileName F [-outfile F]` | lines of a file; an error does not end it, and a summary tells which lines failed. The same goes for lines through a pipe |
 //!
