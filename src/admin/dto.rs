@@ -100,7 +100,7 @@ pub(crate) use certificate::left as certificate_left;
 pub use check::{CheckDto, CheckHistoryDto, CheckTargetDto, PastSampleDto, PercentilesDto};
 pub use connection::ConnectionDto;
 pub use datacenter::{DatacenterDto, SignalDto, SignalTargetDto, SignalsDto};
-pub use delivery::DeliveryDto;
+pub use delivery::{DeliveryAttemptDto, DeliveryDto};
 pub use drill::{DrillCommitDto, DrillDto, DrillModesDto, DrillTriggerDto};
 pub use history::{HistoryDto, MarkDto, StateChangeDto};
 pub use management::ManagementDto;

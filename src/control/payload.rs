@@ -49,6 +49,7 @@ pub fn of_commit(model: &Model, config: &ConfigTree, transition: &Transition, tr
         payload: payload.into(),
         attempts: 0,
         last_error: None,
+        tries: Default::default(),
         status: DeliveryStatus::Pending { next: transition.committed_at },
         changed: transition.committed_at,
     }
@@ -77,6 +78,7 @@ pub fn of_test(model: &Model, config: &ConfigTree, trigger: &Name, actor: &Name,
         payload: payload.to_string().into(),
         attempts: 0,
         last_error: None,
+        tries: Default::default(),
         status: DeliveryStatus::Pending { next: now },
         changed: now,
     }

@@ -30,7 +30,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::model::Model;
-use crate::model::delivery::{Delivery, DeliveryBook, DeliveryStatus, Failure};
+use crate::model::delivery::{Delivery, DeliveryBook, DeliveryStatus, Failure, Tried};
 use crate::model::id::Name;
 use crate::model::scenario::Retry;
 use crate::model::time::{Now, Tick, Wall};
@@ -89,6 +89,7 @@ pub struct Outbox {
 #[derive(Clone, Debug)]
 struct Flight {
     endpoint: Name,
+    since: Now,
 }
 
 /// A row as the store keeps it: the delivery, or that it is gone.
@@ -180,6 +181,10 @@ impl Outbox {
         self.show_breakers(now);
         let Some(delivery) = self.book.deliveries.get(&id).filter(|d| d.is_pending()).cloned() else { return };
         let attempts = delivery.attempts + 1;
+        let outcome = result.as_ref().map_or_else(|failure| Name::clone(&failure.why), |()| Tried::DELIVERED.into());
+        let took = now.tick.since(flight.since.tick);
+        let tries = delivery.tries_and(Tried { at: flight.since.wall, took, outcome });
+        let delivery = Delivery { tries, ..delivery };
         match result {
             Ok(()) => self.delivered(now, Delivery { attempts, last_error: None, ..delivery }),
             Err(failure) => {
@@ -205,7 +210,8 @@ impl Outbox {
             return false;
         };
         let status = DeliveryStatus::Pending { next: now.wall };
-        let again = Delivery { attempts: 0, since: now.wall, changed: now.wall, status, ..dead.clone() };
+        let again =
+            Delivery { attempts: 0, tries: Arc::default(), since: now.wall, changed: now.wall, status, ..dead.clone() };
         self.due.insert(id, now.tick);
         self.put(now, again);
         self.keep_bounds(now);

@@ -37,9 +37,21 @@ pub struct Delivery {
     /// Begun and ended, since the commit or the last replay.
     pub attempts: u32,
     pub last_error: Option<Name>,
+    /// The newest [`Tried::MOST`] of them, oldest first.
+    pub tries: Arc<[Tried]>,
     pub status: DeliveryStatus,
     /// When `status` was entered, or the last attempt ended.
     pub changed: Wall,
+}
+
+/// An attempt that has ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tried {
+    /// When it began.
+    pub at: Wall,
+    pub took: Duration,
+    /// In words, without secrets: `delivered`, or what came in place of the expected answer.
+    pub outcome: Name,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,9 +130,24 @@ pub struct LastTry {
     pub took: Duration,
 }
 
+// === impl Tried ===
+
+impl Tried {
+    /// How many are kept of a delivery.
+    pub const MOST: usize = 20;
+    /// The outcome of one that got the expected answer.
+    pub const DELIVERED: &'static str = "delivered";
+}
+
 // === impl Delivery ===
 
 impl Delivery {
+    /// Its attempts with one more; the oldest goes where there are too many.
+    pub fn tries_and(&self, tried: Tried) -> Arc<[Tried]> {
+        let skipped = (self.tries.len() + 1).saturating_sub(Tried::MOST);
+        self.tries.iter().skip(skipped).cloned().chain(std::iter::once(tried)).collect()
+    }
+
     pub fn is_pending(&self) -> bool {
         matches!(self.status, DeliveryStatus::Pending { .. })
     }

@@ -80,6 +80,9 @@ async fn a_lock_is_lifted_by_name() {
     let appliance = Appliance::start();
     let (out, code) = bascule(&appliance, &["shell", "-c", "unlock system user \"eve @ x\""], "").await;
     assert_eq!(code, 0, "{out}");
+    // Nobody waits for an entry of the journal; but what comes after it is written after it.
+    let (status, answer) = appliance.put("/api/v1/switches/drill", serde_json::json!({ "value": true })).await;
+    assert_eq!(status, 200, "{answer}");
     let journal = appliance.get("/api/v1/journal?kind=access").await;
     assert_eq!(
         journal["items"][0]["body"],

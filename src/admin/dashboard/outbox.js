@@ -21,8 +21,8 @@ function deliveries(items) {
   return table('Deliveries', [
     { head: 'Trigger', wide: true, cell: d => [nm(d.trigger), d.test && ' test'] }, { head: 'State', cell: status },
     { head: 'For', wide: true, cell: d => (d.scenario ? [obj('scenario', d.scenario), ` ${d.direction} ${d.seq}`] : d.alert ? `alert ${d.alert}` : 'a test') },
-    { head: 'Attempts', num: true, cell: d => num(Array.isArray(d.attempts) ? d.attempts.length : d.attempts) },
-    { head: 'Last', wide: true, cell: d => h('bdi', (Array.isArray(d.attempts) && d.attempts.length ? d.attempts[d.attempts.length - 1].outcome : d.last_error) || '–') },
+    { head: 'Attempts', num: true, cell: d => num(d.attempt_count) },
+    { head: 'Last', wide: true, cell: d => h('bdi', d.attempts.length ? `${d.attempts.at(-1).outcome}, ${d.attempts.at(-1).took}` : d.last_error || '–') },
     { head: 'Age', cell: d => since(d.since) }, { head: 'Next', cell: d => { const next = d.next_at || d.next_attempt_at; return d.status !== 'pending' ? '–' : d.blocked_behind ? `behind ${d.blocked_behind}` : next ? `in ${clock((ms(next) - now()) / 1000)}` : 'now'; } },
     { head: 'Acts', hide: true, wide: true, cell: d => (d.status === 'dead' ? h('span.btns', act('Deliver again…', o => ask(replay(d), o)), act('Forget…', o => ask(discard(d), o), { quiet: true })) : null) },
   ], items, { none: 'Nothing waits and nothing was given up.', row: d => ({ key: d.id, class: d.status === 'dead' ? 'row-bad' : '' }) });

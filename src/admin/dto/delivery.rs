@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::text;
 use crate::config::units::format_duration;
 use crate::model::Model;
-use crate::model::delivery::{Delivery, DeliveryBook, DeliveryStatus};
+use crate::model::delivery::{Delivery, DeliveryBook, DeliveryStatus, Tried};
 use crate::model::time::Wall;
 
 dto! {
@@ -29,8 +29,10 @@ dto! {
         pub test: bool,
         /// `pending`, `delivered` or `dead`.
         pub status: String,
-        /// Begun and ended, since the commit or the last replay.
-        pub attempts: u32,
+        /// How many have begun and ended, since the commit or the last replay.
+        pub attempt_count: u32,
+        /// The newest 20 of them, oldest first.
+        pub attempts: Vec<DeliveryAttemptDto>,
         /// What the last attempt got instead of the expected answer.
         pub last_error: Option<String>,
         /// When it was committed, or replayed: its age counts from here.
@@ -50,6 +52,16 @@ dto! {
         pub breaker_until: Option<String>,
         /// Bytes of its payload; 0 once it is delivered.
         pub payload_bytes: u64,
+    }
+
+    /// An attempt to deliver that has ended.
+    pub struct DeliveryAttemptDto {
+        /// When it began.
+        pub at: String,
+        /// `delivered`, or what came in place of the expected answer.
+        pub outcome: String,
+        /// Until the answer, or until it was given up.
+        pub took: String,
     }
 }
 
@@ -71,7 +83,8 @@ impl DeliveryDto {
             direction: (!delivery.test).then(|| text(delivery.direction.word())),
             test: delivery.test,
             status: text(delivery.status.word()),
-            attempts: delivery.attempts,
+            attempt_count: delivery.attempts,
+            attempts: delivery.tries.iter().map(DeliveryAttemptDto::of).collect(),
             last_error: delivery.last_error.as_deref().map(text),
             since: delivery.since.to_string(),
             changed_at: delivery.changed.to_string(),
@@ -81,6 +94,18 @@ impl DeliveryDto {
             blocked_behind: book.ahead_of(delivery),
             breaker_until: held_until(delivery, model, book).map(|until| until.to_string()),
             payload_bytes: delivery.payload.len() as u64,
+        }
+    }
+}
+
+// === impl DeliveryAttemptDto ===
+
+impl DeliveryAttemptDto {
+    fn of(tried: &Tried) -> DeliveryAttemptDto {
+        DeliveryAttemptDto {
+            at: tried.at.to_string(),
+            outcome: text(&tried.outcome),
+            took: format_duration(Duration::from_millis(tried.took.as_millis() as u64)),
         }
     }
 }

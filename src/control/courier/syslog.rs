@@ -137,6 +137,7 @@ mod tests {
             payload: payload.to_string().into(),
             attempts: 0,
             last_error: None,
+            tries: Default::default(),
             status: DeliveryStatus::Pending { next: Wall(0) },
             changed: Wall(0),
         }

@@ -51,6 +51,7 @@ pub fn of_alert(model: &Model, config_hash: &str, record: &AlertRecord, trigger:
         payload: payload.to_string().into(),
         attempts: 0,
         last_error: None,
+        tries: Default::default(),
         status: DeliveryStatus::Pending { next: record.at },
         changed: record.at,
     }

@@ -1,11 +1,14 @@
 //! The outbox on disk: a row for each delivery, written in the transaction of its commit and again when it changes.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use rusqlite::{Connection, Row};
 use serde_json::{Value, json};
 
 use crate::control::journal::codec::{Reader, Unreadable, parse_wall, wall_text};
 use crate::machine::outbox;
-use crate::model::delivery::{Delivery, DeliveryStatus};
+use crate::model::delivery::{Delivery, DeliveryStatus, Tried};
 use crate::model::scenario::Direction;
 
 pub const TABLE: &str = "
@@ -65,10 +68,24 @@ pub fn read(db: &Connection) -> rusqlite::Result<Vec<Raw>> {
 
 fn about(d: &Delivery) -> Value {
     let next = outbox::next_attempt(d).map(wall_text);
+    let tries: Vec<Value> =
+        d.tries.iter().map(|t| json!([wall_text(t.at), t.took.as_millis() as u64, t.outcome])).collect();
     json!({
         "trigger": d.trigger, "scenario": d.scenario, "seq": d.seq, "direction": d.direction.word(), "test": d.test,
         "alert": d.alert, "since": wall_text(d.since), "next": next, "last_error": d.last_error,
+        "tries": tries,
     })
+}
+
+/// `[[begun, milliseconds, outcome], …]`; absent in rows of older programs.
+fn tries(value: &Value) -> Result<Arc<[Tried]>, Unreadable> {
+    let one = |value: &Value| match (value[0].as_str(), value[1].as_u64(), value[2].as_str()) {
+        (Some(at), Some(took), Some(outcome)) => {
+            Ok(Tried { at: parse_wall(at)?, took: Duration::from_millis(took), outcome: outcome.into() })
+        }
+        _ => Err(format!("`{value}` is no attempt of a delivery")),
+    };
+    value.as_array().into_iter().flatten().map(one).collect()
 }
 
 // === impl Raw ===
@@ -96,6 +113,7 @@ impl Raw {
             payload: self.payload.into(),
             attempts: self.attempts,
             last_error: v.optional("last_error", |r, k| r.name(k))?,
+            tries: tries(&about["tries"])?,
             status,
             changed: parse_wall(&self.changed)?,
         })

@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use crate::control::journal::saved;
 use crate::model::alert::{AlertKind, AlertSeverity, AlertSubject};
-use crate::model::delivery::DeliveryStatus;
+use crate::model::delivery::{DeliveryStatus, Tried};
 use crate::model::drill::{Drill, DrillCommit, Ending, Phase};
 use crate::model::lookup::{Answer, Found, Known, KnownNames, Query, Question, Srv};
 use crate::model::scenario::{Direction, Mode};
@@ -56,6 +56,11 @@ fn delivery(id: u64) -> Delivery {
         payload: "{}".into(),
         attempts: 2,
         last_error: Some("503".into()),
+        tries: [
+            Tried { at: Wall(6), took: Duration::from_millis(12), outcome: "reset".into() },
+            Tried { at: Wall(7), took: Duration::from_secs(5), outcome: "503".into() },
+        ]
+        .into(),
         status: DeliveryStatus::Pending { next: Wall(99) },
         changed: Wall(7),
     }

@@ -1,3 +1,5 @@
+mod tries;
+
 use super::*;
 use crate::model::check::HttpExpect;
 use crate::model::delivery::key;
@@ -55,6 +57,7 @@ impl World {
             payload: "{}".into(),
             attempts: 0,
             last_error: None,
+            tries: Default::default(),
             status: DeliveryStatus::Pending { next: self.now.wall },
             changed: self.now.wall,
         };
@@ -81,6 +84,7 @@ impl World {
             payload: "{}".into(),
             attempts: 0,
             last_error: None,
+            tries: Default::default(),
             status: DeliveryStatus::Pending { next: self.now.wall },
             changed: self.now.wall,
         };

@@ -42,7 +42,7 @@ impl Outbox {
             if let Some(breaker) = self.breakers.get_mut(&endpoint) {
                 breaker.sent();
             }
-            self.flying.insert(id, Flight { endpoint });
+            self.flying.insert(id, Flight { endpoint, since: now });
             sent.push(self.book.deliveries[&id].clone());
         }
         self.quiet_until = Some(self.quiet.values().copied().fold(self.ages_at, Tick::min));

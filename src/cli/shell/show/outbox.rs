@@ -46,9 +46,9 @@ pub(in super::super) fn delivery(delivery: &DeliveryDto) -> String {
         _ => "test".to_owned(),
     };
     let mut out = format!("Id: {}\tTrigger: {}\tOf: {of}\n", delivery.id, delivery.trigger);
-    let next = delivery.next_attempt_at.as_deref().filter(|_| delivery.attempts > 0);
+    let next = delivery.next_attempt_at.as_deref().filter(|_| delivery.attempt_count > 0);
     let next = next.map(|at| format!("\tNext Attempt: {at}")).unwrap_or_default();
-    out += &format!("\tStatus: {}\tAttempts: {}{next}\n", delivery.status.to_uppercase(), delivery.attempts);
+    out += &format!("\tStatus: {}\tAttempts: {}{next}\n", delivery.status.to_uppercase(), delivery.attempt_count);
     out += &format!("\tKey: {}\n\tSince: {}\n", delivery.key, delivery.since);
     if let Some(until) = &delivery.breaker_until {
         out += &format!("\tWaits For: the circuit breaker of its endpoint, which is open until {until}\n");
