@@ -88,7 +88,8 @@ fn policies_that_are_made_by_nitro_switch_redirect_and_edit_and_what_is_saved_do
     assert!(counted.body.contains("\"hits\":\"") && !counted.body.contains("\"hits\":\"0\""), "{}", counted.body);
     let (_, said) = box_.run(&["shell", "--state", &state, "-c", "show cs vserver front"]);
     assert!(said.contains("1)\tResponder Policy: away\tPriority: 10\tHits: "), "{said}");
-    assert!(said.contains("2)\tContent-Switching Policy: shop\tPriority: 100\tHits: "), "{said}");
+    assert!(said.contains("2)\tRewrite Policy: mark\tPriority: 10\tHits: "), "{said}");
+    assert!(said.contains("3)\tContent-Switching Policy: shop\tPriority: 100\tHits: "), "{said}");
     assert!(!said.contains("Hits: 0"), "{said}");
 
     box_.kill();
