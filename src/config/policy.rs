@@ -5,9 +5,8 @@
 //! looked at, each at the place of the binding that it comes from.
 //!
 //! NetScaler asks a vserver's responder policies, then those that rewrite requests, then content switching; those that
-//! rewrite answers come last. Each bank has priorities of its own and stops at a policy that says END. Rules have one
-//! order and those that edit never stop the walk, so what comes after such a policy gets its opposite as a term. Rules that
-//! the text has itself for the vserver are asked before its policies.
+//! rewrite answers come last. Each bank has priorities of its own and stops at a policy that says END: so does its rule, where its
+//! action does not end the walk anyhow. Rules that the text has itself for the vserver are asked before its policies.
 
 pub mod action;
 mod books;
@@ -27,7 +26,7 @@ use crate::model::id::Name;
 use crate::model::policy::{PolicyBank, PolicyKind};
 use action::Act;
 use books::{Books, Policy};
-use expression::{Criteria, Expression, Refused};
+use expression::Criteria;
 use graft::{Graft, hint};
 
 /// What was laid beside the text.
@@ -117,16 +116,11 @@ fn rules(
     let before = graft.highest(vserver);
     let one_bank = bound.windows(2).all(|pair| rank(&pair[0]) == rank(&pair[1]));
     let keeps_numbers = before == 0 && one_bank && bound.iter().all(|one| one.priority.is_some());
-    // Of the bank at hand: conditions of policies that acted and did not end the walk by themselves.
-    let mut ended: (Option<(bool, PolicyBank)>, Vec<Expression>) = (None, Vec::new());
     for (at, binding) in bound.iter().enumerate() {
         let mut wrong = |why: &str| {
             let path = format!("{path}.{}.{}", binding.bank.key(), binding.policy);
             report.error(binding.place, &path, format!("{path}: {why}"));
         };
-        if ended.0 != Some(rank(binding)) {
-            ended = (Some(rank(binding)), Vec::new());
-        }
         let same = |other: &&Binding<'_>| other.priority == binding.priority && rank(other) == rank(binding);
         if let Some(other) = bound[..at].iter().find(same).filter(|other| other.priority.is_some()) {
             wrong(&format!("its priority is that of `{}` already", other.policy));
@@ -141,7 +135,7 @@ fn rules(
             wrong("the rules of this vserver leave no priority behind them");
             continue;
         };
-        match rule(books, graft, binding, policy, &mut ended.1) {
+        match rule(books, graft, binding, policy) {
             Ok(None) => {}
             Ok(Some(mut rule)) => {
                 rule.insert("vserver".into(), vserver.into());
@@ -154,34 +148,20 @@ fn rules(
     }
 }
 
-/// `when`, `phase` and `action` of a binding; `None`: it does nothing, or what is wrong with it was told.
+/// What a binding becomes, without its vserver and priority; `None`: it does nothing, or what is wrong with it was told.
 fn rule(
     books: &Books<'_>,
     graft: &mut Graft,
     binding: &Binding<'_>,
     policy: &Policy<'_>,
-    ended: &mut Vec<Expression>,
 ) -> Result<Option<Map<String, Json>>, String> {
     let act = match (binding.target, policy.action) {
         (Some(target), _) => Some(Act::Route(target.to_owned())),
         (None, Some(action)) => books.act(binding.bank, action),
         (None, None) => return Err("it has no action; say a `target`".into()),
     };
-    let (Some(own), Some(act)) = (policy.when.clone(), act) else { return Ok(None) };
-    let mut all: Vec<Expression> = ended.iter().map(|e| Expression::Not(Box::new(e.clone()))).collect();
-    all.push(own.clone());
-    let condition = Expression::And(all).condition().map_err(|refused| match (refused, ended.len()) {
-        (Refused::TooWide(most), before @ 1..) => format!(
-            "with the opposites of the {before} policies before it that say END it has more than {most} alternatives; \
-             bind those with -gotoPriorityExpression NEXT that exclude each other anyhow, and unbind policies from the \
-             highest priority down"
-        ),
-        (refused, _) => refused.to_string(),
-    })?;
-    if !act.ends() && !binding.goes_on {
-        ended.push(own);
-    }
-    let Some(action) = act.table() else { return Ok(None) };
+    let (Some(when), Some(act)) = (&policy.when, act) else { return Ok(None) };
+    let condition = when.condition().map_err(|refused| refused.to_string())?;
     if binding.of_answer && act.ends() {
         return Err("policies on answers edit, and do nothing else".into());
     }
@@ -193,6 +173,9 @@ fn rule(
     if let Some(when) = when {
         rule.insert("when".into(), when);
     }
-    rule.insert("action".into(), action);
+    rule.insert("action".into(), act.table());
+    if !act.ends() && !binding.goes_on {
+        rule.insert("stop".into(), true.into());
+    }
     Ok(Some(rule))
 }

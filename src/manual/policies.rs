@@ -78,12 +78,13 @@
 //! A vserver's own [rules](super::rules) in the file are asked first. Then come, as NetScaler asks them: responder policies, those
 //! that rewrite requests, content switching; and of the answer those that rewrite answers; each bank by its priorities. Where
 //! one bank is all there is, its priorities are those of the rules; otherwise the rules are numbered by tens behind the
-//! vserver's own. Behind a rewriting policy that says END, later ones of its bank get its opposite as a term.
+//! vserver's own.
 //!
-//! A rule has 64 alternatives at most. The opposite of a policy with one test is one more term and costs none; that of
-//! one that asks for two things at once (`a && b`) has two, and they multiply: behind six such policies that say END
-//! there are 64, and the eighth is refused at its binding. Bind those with NEXT that exclude each other anyhow, and take
-//! policies off from the highest priority down.
+//! A policy that is met and says END ends its bank, and only that: behind a rewriting policy the next ones that rewrite are
+//! not asked, content switching is. NEXT asks the next by its priority. Policies that answer, refuse or switch end their bank
+//! whatever they say. A rule made of END says `stop`.
+//!
+//! An expression has 64 alternatives at most, once what it says is written as groups of tests.
 //!
 //! ## Expressions
 //!
@@ -115,7 +116,7 @@
 //! |---|---|
 //! | `redirect`, `respondwith` | `redirect`, `respond`; texts put together from literals, host, URL, path, query and client |
 //! | `RESET`, `DROP` | `reject`: the connection is reset, also where DROP would let the client wait |
-//! | `NOOP`, `NOREWRITE` | nothing |
+//! | `NOOP`, `NOREWRITE` | `count`: nothing but that it is counted; with END no other of its bank is asked |
 //! | `insert_http_header`, `delete_http_header`, `replace` of a field, of the host, of the path | `edit` |
 //! | `cs action`, `-targetLBVserver` | `route` |
 //!

@@ -87,6 +87,37 @@
 //! | `route = { service = "x" }`, `{ group = "x" }` | only this member, or these, of the rule's own vserver. While none of them is UP the rule does not act | ends this list |
 //! | `edit = [...]` | changes the head, see below | goes on |
 //! | `mirror = { vserver, percent, body_limit }` | sends a copy of so many percent of the requests; answers are dropped, failures are counted and never reach the client | goes on |
+//! | `count = true` | nothing but that the rule is counted: a condition is tried before it does something, or with `stop` an exception is made | goes on |
+//!
+//! A rule that goes on may say `stop = true`: once it acted, no other rule of its vserver and phase is asked. So of several
+//! edits the first that is met is made, and no condition has to name the ones before it:
+//!
+//! ```toml
+//! [criterion.is-old]
+//! path = { starts_with = "/v1/" }
+//!
+//! [rule.old]
+//! vserver  = "api"
+//! priority = 10
+//! when     = [["is-old"]]
+//! action   = { edit = [{ set = "X-Version", value = "1" }] }
+//! stop     = true
+//!
+//! [rule.new]
+//! vserver  = "api"
+//! priority = 20
+//! action   = { edit = [{ set = "X-Version", value = "2" }] }
+//!
+//! [vserver.api]
+//! type     = "HTTP"
+//! services = ["api1"]
+//!
+//! [service.api1]
+//! type     = "HTTP"
+//! address  = "192.0.2.13:8080"
+//! ```
+//!
+//! What comes from [policies](super::policies) is asked all the same, and there a `stop` ends its own bank.
 //!
 //! Edits: `{ set = "Name", value = "…" }` replaces, `{ add = "Name", value = "…" }` appends, `{ remove = "Name" }`,
 //! `{ remove_cookie = "name" }`; of a request `{ path = "PATTERN", to = "…" }` with `$1` for what a bracket matched; of an
@@ -110,6 +141,6 @@
 //!
 //! # Without HTTP
 //!
-//! On vservers of type TCP, SSL_TCP, SSL_BRIDGE, DNS_TCP and ANY (its connections) a rule can `reject` and `route`, and its
+//! On vservers of type TCP, SSL_TCP, SSL_BRIDGE, DNS_TCP and ANY (its connections) a rule can `reject`, `route` and `count`, and its
 //! criteria are those of the connection: `client`, `port`, `sni`, `tls`. SSL_BRIDGE reads the server name without
 //! decrypting, so that one address can stand for many sites that keep their own keys.

@@ -69,6 +69,15 @@ pub struct BoundPolicy {
     pub target: Option<Name>,
 }
 
+// === impl Policies ===
+
+impl Policies {
+    /// The bank of a rule; `None`: it comes from no policy.
+    pub fn bank_of(&self, rule: &str) -> Option<PolicyBank> {
+        self.rules.get(rule).map(|(bank, _)| *bank)
+    }
+}
+
 // === impl PolicyKind ===
 
 impl PolicyKind {

@@ -58,8 +58,8 @@ pub enum TextTest {
 }
 
 /// Rules are asked by priority, then by name. Each whose condition is true acts; the first whose action decides (routes,
-/// answers, refuses) ends the walk, edits and mirrors go on. Terms are criteria and, with prefix or as checks, board
-/// terms.
+/// answers, refuses) ends the walk, edits and mirrors go on unless the rule says `stop`. Terms are criteria and, with
+/// prefix or as checks, board terms.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rule {
     /// Appears in log, `explain` and counters.
@@ -72,6 +72,9 @@ pub struct Rule {
     /// For each group and term of `when`: where its board value stands (`None` for criteria).
     pub watched: Vec<Vec<Option<super::id::WatchedId>>>,
     pub action: Action,
+    /// Once it acted, the rest of its bank is not asked: of the same vserver and phase those that come from policies of
+    /// the same kind, or those that come from none. Never beside an action that decides.
+    pub stop: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -97,6 +100,8 @@ pub enum Action {
     Edit(Vec<Edit>),
     /// A copy of `percent` of the requests goes to a vserver; its answers are dropped. The walk goes on.
     Mirror { to: VserverId, percent: u8, body_limit: u64 },
+    /// Nothing but that it is counted; the walk goes on.
+    Count,
 }
 
 /// Where a request goes.
@@ -148,7 +153,7 @@ pub enum Edit {
 impl Action {
     /// Whether the walk ends with it.
     pub fn decides(&self) -> bool {
-        !matches!(self, Action::Edit(_) | Action::Mirror { .. })
+        !matches!(self, Action::Edit(_) | Action::Mirror { .. } | Action::Count)
     }
 
     /// Whether it gives an answer another status.

@@ -19,6 +19,8 @@ pub struct Routing {
     rules: Vec<Vec<RuleId>>,
     /// The same for those of the response phase.
     answer_rules: Vec<Vec<RuleId>>,
+    /// By `RuleId`: how many behind it in its list are left out once it acted.
+    left_out: Vec<usize>,
     /// Patterns of edits of the path, by rule and place among its edits.
     paths: HashMap<(RuleId, usize), Regex>,
     /// By `CriterionId`.
@@ -63,8 +65,9 @@ impl Routing {
         for of_vserver in rules.iter_mut().chain(&mut answer_rules) {
             of_vserver.sort_by_key(|id: &RuleId| (model.rules[id.index()].priority, id.index()));
         }
+        let left_out = left_out(model, rules.iter().chain(&answer_rules));
         let regexes = model.criteria.iter().map(|c| text_test(&c.test).and_then(compile)).collect();
-        Routing { rules, answer_rules, paths, regexes, reach: reach(model) }
+        Routing { rules, answer_rules, left_out, paths, regexes, reach: reach(model) }
     }
 
     /// Of the request phase.
@@ -75,6 +78,11 @@ impl Routing {
     /// Of the response phase.
     pub fn answer_rules_of(&self, vserver: VserverId) -> &[RuleId] {
         self.answer_rules.get(vserver.index()).map_or(&[], Vec::as_slice)
+    }
+
+    /// How many rules behind this one are not asked once it acted, as it stops the rest of its bank.
+    pub fn left_out(&self, rule: RuleId) -> usize {
+        self.left_out.get(rule.index()).copied().unwrap_or(0)
     }
 
     /// The pattern of the `nth` edit of a rule, where that is one of the path.
@@ -92,6 +100,23 @@ impl Routing {
     pub fn regex_of(&self, criterion: CriterionId) -> Option<&Regex> {
         self.regexes.get(criterion.index())?.as_ref()
     }
+}
+
+/// Rules of a bank stand side by side: those of policies are numbered so.
+fn left_out<'l>(model: &Model, lists: impl Iterator<Item = &'l Vec<RuleId>>) -> Vec<usize> {
+    let banks: Vec<_> = model.rules.iter().map(|rule| model.policies.bank_of(&rule.name)).collect();
+    let mut all = vec![0; model.rules.len()];
+    for list in lists {
+        let mut behind = 0;
+        for (place, id) in list.iter().enumerate().rev() {
+            let goes_on = list.get(place + 1).is_some_and(|next| banks[next.index()] == banks[id.index()]);
+            behind = if goes_on { behind + 1 } else { 0 };
+            if model.rules[id.index()].stop {
+                all[id.index()] = behind;
+            }
+        }
+    }
+    all
 }
 
 /// Of its own members and those of its chain, then of whatever it hands to, step by step.

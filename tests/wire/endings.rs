@@ -106,6 +106,7 @@ fn ruled(mut model: Model, criterion: Option<u32>, action: Action) -> Model {
         watched: vec![vec![None; terms.len()]],
         when: Condition { groups: vec![Group { name: "".into(), named: false, terms }] },
         action,
+        stop: false,
     });
     model
 }

@@ -18,6 +18,8 @@ mod engines;
 mod http2;
 #[path = "l7/methods.rs"]
 mod methods;
+#[path = "l7/policies.rs"]
+mod policies;
 #[path = "l7/pool.rs"]
 mod pool;
 #[path = "l7/protocol.rs"]

@@ -18,8 +18,11 @@ dto! {
         pub phase: String,
         /// Groups of terms: one group of which all terms are true is enough. A group without terms is always true.
         pub when: Vec<Vec<String>>,
-        /// `respond 403`, `redirect 302 https://…`, `reject`, `route vserver shop`, `edit: set X-Who`, `mirror 50% shadow`.
+        /// `respond 403`, `redirect 302 https://…`, `reject`, `route vserver shop`, `edit: set X-Who`, `mirror 50% shadow`,
+        /// `count`.
         pub action: String,
+        /// Once it acted, the rest of its bank is not asked.
+        pub stop: bool,
         /// Requests that it acted on.
         pub hits_total: u64,
         /// Of a rule that mirrors: copies that were not sent.
@@ -47,6 +50,7 @@ impl RuleDto {
             },
             when: groups.map(|group| group.terms.iter().map(|term| term.text.to_string()).collect()).collect(),
             action: action(world.model, &rule.action),
+            stop: rule.stop,
             hits_total: live.map_or(0, |live| live.hits_total.load(Relaxed)),
             mirror_dropped_total: live.map_or(0, |live| live.mirror_dropped_total.load(Relaxed)),
             mirror_failed_total: live.map_or(0, |live| live.mirror_failed_total.load(Relaxed)),
@@ -64,6 +68,7 @@ fn action(model: &Model, action: &Action) -> String {
         Action::Route(Route::Group(id)) => format!("route group {}", model.groups[id.index()].name),
         Action::Edit(edits) => format!("edit: {}", edits.iter().map(edit).collect::<Vec<_>>().join(", ")),
         Action::Mirror { to, percent, .. } => format!("mirror {percent}% {}", model.vserver(*to).name),
+        Action::Count => "count".to_owned(),
     }
 }
 

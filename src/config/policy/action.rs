@@ -17,6 +17,7 @@ pub struct Action {
 
 #[derive(Clone, Debug)]
 pub enum Act {
+    /// It is counted.
     Nothing,
     /// To a vserver.
     Route(String),
@@ -41,13 +42,13 @@ impl Act {
         matches!(self, Act::Route(_) | Act::Ends(_))
     }
 
-    /// `action` of a rule; `None` where nothing is done.
-    pub fn table(&self) -> Option<Value> {
+    /// `action` of a rule.
+    pub fn table(&self) -> Value {
         match self {
-            Act::Nothing => None,
-            Act::Route(vserver) => Some(json!({ "route": { "vserver": vserver } })),
-            Act::Ends(table) => Some(table.clone()),
-            Act::Edit(edit) => Some(json!({ "edit": [edit] })),
+            Act::Nothing => json!({ "count": true }),
+            Act::Route(vserver) => json!({ "route": { "vserver": vserver } }),
+            Act::Ends(table) => table.clone(),
+            Act::Edit(edit) => json!({ "edit": [edit] }),
         }
     }
 }

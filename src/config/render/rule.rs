@@ -71,6 +71,9 @@ fn rule(out: &mut Text, model: &Model, rule: &Rule) {
         condition(out, &path, "when", &rule.when);
     }
     out.key("action", action(model, &rule.action));
+    if rule.stop {
+        out.key("stop", Value::Bool(true));
+    }
     if !always && opens_a_table(&rule.when) {
         condition(out, &path, "when", &rule.when);
     }
@@ -85,6 +88,7 @@ fn action(model: &Model, action: &Action) -> Value {
             ("respond", Value::Inline(entries))
         }
         Action::Reject => ("reject", Value::Bool(true)),
+        Action::Count => ("count", Value::Bool(true)),
         Action::Redirect { status, location } => {
             let entries =
                 vec![("status".into(), Value::Int((*status).into())), ("location".into(), Value::str(location))];

@@ -58,7 +58,11 @@ fn rule(cx: &mut Context<'_>, object: &Object<'_>, name: &str, known: Known<'_>)
     fits(cx, object, of, phase, &when, action.as_ref(), known);
     let watched = watched(cx, &when);
     let priority = object.int("priority").unwrap_or(1);
-    Some(Rule { name: name.into(), vserver, priority, phase, when, watched, action: action? })
+    let (action, stop) = (action?, object.bool("stop").unwrap_or(false));
+    if stop && action.decides() {
+        object.wrong(cx.report, "stop", "nothing behind a rule that answers, refuses or routes is asked; leave it out");
+    }
+    Some(Rule { name: name.into(), vserver, priority, phase, when, watched, action, stop })
 }
 
 /// One group without terms.
@@ -90,8 +94,8 @@ fn fits(
                 format!("a vserver of type {} has no answers to look at", protocol.word()),
             );
         }
-        if !matches!(action, None | Some(Action::Reject | Action::Route(_))) {
-            let why = format!("on a vserver of type {} a rule can `reject` and `route` only", protocol.word());
+        if !matches!(action, None | Some(Action::Reject | Action::Route(_) | Action::Count)) {
+            let why = format!("on a vserver of type {} a rule can `reject`, `route` and `count` only", protocol.word());
             object.wrong(cx.report, "action", why);
         }
     }

@@ -46,6 +46,7 @@ pub(super) static RULE: Schema = schema(&[
     key("phase", Kind::Word(&PHASES)),
     key("when", super::gtm::CONDITION),
     required("action", Kind::Table(&ACTION)),
+    key("stop", Kind::Bool),
 ]);
 static PHASES: Words = words(&["request", "response"]);
 
@@ -57,6 +58,7 @@ static ACTION: Schema = Schema {
         key("route", Kind::Table(&ROUTE)),
         key("edit", Kind::List(&Kind::Table(&EDIT))),
         key("mirror", Kind::Table(&MIRROR)),
+        key("count", Kind::Bool),
     ],
     later: &["forward", "use_vserver", "rewrite", "set_header", "drop", "log"],
 };

@@ -50,24 +50,27 @@ pub(super) fn unused(cx: &mut Warnings<'_>) {
     }
 }
 
-/// Rules behind one that always ends the walk.
+/// Rules behind one that always ends the walk, or stops their bank.
 pub(super) fn unreached(cx: &mut Warnings<'_>) {
     let model = cx.model;
-    let always = |rule: &&Rule| {
-        let ends = match rule.action {
-            // It does not act while none of these is UP.
-            Action::Route(Route::Service(_) | Route::Group(_)) => false,
-            _ => rule.action.decides(),
-        };
-        ends && rule.phase == Phase::Request && rule.when.groups.iter().any(|group| group.terms.is_empty())
+    let ends = |rule: &Rule| match rule.action {
+        // It does not act while none of these is UP.
+        Action::Route(Route::Service(_) | Route::Group(_)) => false,
+        _ => rule.phase == Phase::Request && rule.action.decides(),
     };
-    for last in model.rules.iter().filter(always) {
-        let place = (last.priority, &last.name);
+    let always = |rule: &&Rule| rule.when.groups.iter().any(|group| group.terms.is_empty());
+    for last in model.rules.iter().filter(|rule| ends(rule) || rule.stop).filter(always) {
+        let (place, bank) = ((last.priority, &last.name), model.policies.bank_of(&last.name));
         let behind = model.rules.iter().filter(|rule| {
-            rule.vserver == last.vserver && rule.phase == Phase::Request && (rule.priority, &rule.name) > place
+            let is_behind = (rule.priority, &rule.name) > place;
+            is_behind && (rule.vserver, rule.phase) == (last.vserver, last.phase)
         });
+        let (behind, what) = match last.stop {
+            false => (behind.collect::<Vec<_>>(), "ends the walk"),
+            true => (behind.filter(|rule| model.policies.bank_of(&rule.name) == bank).collect(), "stops its bank"),
+        };
         for rule in behind {
-            let what = format!("is never asked: rule `{}` before it always acts, and ends the walk", last.name);
+            let what = format!("is never asked: rule `{}` before it always acts, and {what}", last.name);
             cx.warn("rule", &rule.name, None, &what);
         }
     }

@@ -2,7 +2,8 @@
 //! a snapshot in, a decision out, so that the data plane and `explain` cannot disagree.
 //!
 //! The rules of a vserver are asked by priority, then by name; each whose condition is *true* acts (unknown is not true).
-//! Edits and mirrors go on to the next rule; the first that answers, refuses or routes ends the walk. Terms of a condition
+//! Edits, mirrors and rules that only count go on to the next rule, or where the rule says `stop` behind the last of its
+//! bank; the first that answers, refuses or routes ends the walk. Terms of a condition
 //! are criteria, evaluated here, and board terms, whose values the snapshot holds. A path that servers read in different
 //! ways meets a condition where any of its readings does ([`Path`]).
 //!
@@ -151,7 +152,10 @@ fn walk(
             decision.verdict = Verdict::Respond { status: 400, headers: Vec::new(), body: Vec::new() };
             return;
         }
-        for &rule in snapshot.routing.rules_of(at) {
+        let rules = snapshot.routing.rules_of(at);
+        let mut place = 0;
+        while let Some(&rule) = rules.get(place) {
+            place += 1;
             let path = path.get_or_insert_with(|| Path::new(request.target));
             let acts = |reading: &&String| value_of(snapshot, rule, request, reading).is_true();
             let Some(reading) = path.readings().iter().find(acts) else {
@@ -161,7 +165,8 @@ fn walk(
             };
             seen(rule, Truth::True, reading);
             match act(snapshot, rule, request, decision) {
-                Act::Goes => {}
+                Act::Nothing => {}
+                Act::Goes => place += snapshot.routing.left_out(rule),
                 Act::Ends => break,
                 Act::To(vserver) => {
                     next = Some(vserver);
@@ -192,7 +197,9 @@ fn walk(
 
 /// What follows from a rule that acted.
 enum Act {
-    /// The next rule is asked.
+    /// Nothing: the next rule is asked.
+    Nothing,
+    /// The next rule is asked that it does not leave out.
     Goes,
     /// The walk over this vserver's rules ends.
     Ends,
@@ -237,10 +244,11 @@ fn act(snapshot: &Snapshot, rule: RuleId, request: &Request<'_>, decision: &mut 
             decision.mirrors.push(rule);
             act
         }
+        Action::Count => acted(Act::Goes),
         Action::Route(Route::Vserver(to)) => acted(Act::To(*to)),
         Action::Route(only) => {
             if !is_served(snapshot, decision.vserver, *only) {
-                return Act::Goes;
+                return Act::Nothing;
             }
             let act = acted(Act::Ends);
             decision.verdict = Verdict::Balance { only: Some(*only) };

@@ -206,6 +206,7 @@ async fn rules_answer_redirect_and_reset() {
         },
         watched: vec![vec![None]],
         action,
+        stop: false,
     };
     let headers = vec![("X-Rule".into(), "api".into())];
     model.rules = vec![

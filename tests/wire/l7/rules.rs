@@ -37,6 +37,7 @@ pub fn rule(vserver: u32, priority: u32, criterion: Option<u32>, action: Action)
         watched: vec![vec![None; terms.len()]],
         when: Condition { groups: vec![Group { name: "".into(), named: false, terms }] },
         action,
+        stop: false,
     }
 }
 

@@ -36,6 +36,7 @@ fn rule(phase: Phase, criterion: Option<u32>, action: Action) -> Rule {
         watched: vec![vec![None; terms.len()]],
         when: Condition { groups: vec![Group { name: "".into(), named: false, terms }] },
         action,
+        stop: false,
     }
 }
 

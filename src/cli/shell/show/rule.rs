@@ -50,6 +50,7 @@ mod tests {
             phase: "request".into(),
             when: when.iter().map(|terms| terms.iter().map(|term| (*term).to_owned()).collect()).collect(),
             action: "mirror 50% shadow".into(),
+            stop: false,
             hits_total: 7,
             mirror_dropped_total: 1,
             mirror_failed_total: 2,

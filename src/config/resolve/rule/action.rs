@@ -9,7 +9,7 @@ use crate::model::id::{GroupId, Name, ServiceId, VserverId};
 use crate::model::rule::{Action, Edit, Phase, Route};
 use crate::model::vserver::{Member, Role, Vserver};
 
-const ACTIONS: [&str; 6] = ["respond", "reject", "redirect", "route", "edit", "mirror"];
+const ACTIONS: [&str; 7] = ["respond", "reject", "redirect", "route", "edit", "mirror", "count"];
 const EDITS: [&str; 7] = ["set", "add", "remove", "path", "remove_cookie", "set_cookie", "status"];
 
 /// Fields that say where a message ends or what becomes of its connection; Bascule writes them itself.
@@ -44,15 +44,15 @@ pub(super) fn action(
         }
         return None;
     }
-    if phase == Phase::Response && said[0] != "edit" {
-        inner.wrong(cx.report, said[0], "in the phase of the response a rule can `edit` only");
+    if phase == Phase::Response && !["edit", "count"].contains(&said[0]) {
+        inner.wrong(cx.report, said[0], "in the phase of the response a rule can `edit` and `count` only");
     }
     match said[0] {
-        "reject" => {
-            if inner.bool("reject") == Some(false) {
-                inner.wrong(cx.report, "reject", "false is no action; leave the rule out");
+        key @ ("reject" | "count") => {
+            if inner.bool(key) == Some(false) {
+                inner.wrong(cx.report, key, "false is no action; leave the rule out");
             }
-            Some(Action::Reject)
+            Some(if key == "reject" { Action::Reject } else { Action::Count })
         }
         "respond" => respond(cx, &inner),
         "route" => route(cx, &inner, of, known).map(Action::Route),

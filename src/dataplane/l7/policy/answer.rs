@@ -24,6 +24,8 @@ pub struct AnswerRules {
 #[derive(Clone, Debug, PartialEq)]
 struct Waiting {
     rule: RuleId,
+    /// How many behind it are not asked once it acted.
+    left_out: usize,
     /// For each reading of the path: groups of terms.
     readings: Vec<Vec<Vec<Term>>>,
     /// With the request's values filled in.
@@ -46,25 +48,30 @@ impl AnswerRules {
     /// Prepares the rules of one more vserver that the request comes through.
     pub(super) fn add(&mut self, snapshot: &Snapshot, vserver: VserverId, request: &Request<'_>, path: &Path) {
         for &rule in snapshot.routing.answer_rules_of(vserver) {
-            let Action::Edit(edits) = &snapshot.model.rules[rule.index()].action else { continue };
             let mut folded = HeadEdits::default();
-            folded.fold(edits, |_| None, request);
+            if let Action::Edit(edits) = &snapshot.model.rules[rule.index()].action {
+                folded.fold(edits, |_| None, request);
+            }
             let mut readings: Vec<_> = path.readings().iter().map(|r| terms(snapshot, rule, request, r)).collect();
             readings.dedup();
-            self.waiting.push(Waiting { rule, readings, edits: folded });
+            let left_out = snapshot.routing.left_out(rule);
+            self.waiting.push(Waiting { rule, left_out, readings, edits: folded });
         }
     }
 
     /// The changes of this answer, and the rules that make them.
     pub fn ask(&self, snapshot: &Snapshot, answer: &Answer<'_>) -> (HeadEdits, Vec<RuleId>) {
         let (mut edits, mut acted) = (HeadEdits::default(), Vec::new());
-        for waiting in &self.waiting {
+        let mut place = 0;
+        while let Some(waiting) = self.waiting.get(place) {
+            place += 1;
             let is_true = |groups: &Vec<Vec<Term>>| {
                 groups.iter().any(|group| group.iter().all(|term| value(snapshot, term, answer).is_true()))
             };
             if waiting.readings.iter().any(is_true) {
                 edits.join(&waiting.edits);
                 acted.push(waiting.rule);
+                place += waiting.left_out;
             }
         }
         (edits, acted)

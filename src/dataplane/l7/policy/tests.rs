@@ -44,6 +44,7 @@ fn snapshot(watched: Option<Truth>) -> Snapshot {
         when: Condition { groups: vec![Group { name: "".into(), named: false, terms }] },
         watched,
         action,
+        stop: false,
     };
     let mut guarded = vec![term(0, false), term(2, true)];
     let mut board = vec![None, None];

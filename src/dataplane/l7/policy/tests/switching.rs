@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use super::*;
 use crate::model::id::{GroupId, ServiceId};
+use crate::model::policy::PolicyBank;
 use crate::model::rule::Edit;
 use crate::model::service::Service;
 use crate::model::state::{ServiceView, VserverView};
@@ -19,6 +21,17 @@ const GREEN: VserverId = VserverId(2);
 /// `front` switches between `blue` (services b1 of no group, b2 of group 0) and `green`; `default` is where the rest
 /// goes. `down`: services that are not UP.
 fn world(rules: Vec<Rule>, criteria: Vec<CriterionTest>, default: Option<VserverId>, down: &[u32]) -> Snapshot {
+    world_of(rules, criteria, default, down, BTreeMap::new())
+}
+
+/// The same, where some rules come from policies.
+fn world_of(
+    rules: Vec<Rule>,
+    criteria: Vec<CriterionTest>,
+    default: Option<VserverId>,
+    down: &[u32],
+    banks: BTreeMap<Name, (PolicyBank, Name)>,
+) -> Snapshot {
     let mut model = Model::empty();
     let mut front = Vserver::new("front", Protocol::Http);
     front.role = Role::Cs { default, targets: vec![BLUE, GREEN] };
@@ -33,6 +46,7 @@ fn world(rules: Vec<Rule>, criteria: Vec<CriterionTest>, default: Option<Vserver
     let named = |(i, test)| Criterion { name: format!("c{i}").into(), test };
     model.criteria = criteria.into_iter().enumerate().map(named).collect();
     model.rules = rules;
+    model.policies.rules = banks;
     let state = |i| if down.contains(&i) { ServiceState::Down } else { ServiceState::Up };
     let up = VserverView { state: VserverState::Up, ..VserverView::default() };
     let view = StateView {
@@ -73,6 +87,7 @@ fn rule(vserver: VserverId, priority: u32, criteria: &[u32], action: Action) -> 
         watched: vec![vec![None; terms.len()]],
         when: Condition { groups: vec![Group { name: "".into(), named: false, terms }] },
         action,
+        stop: false,
     }
 }
 
@@ -162,6 +177,35 @@ fn edits_and_mirrors_go_on_and_are_folded_in_their_order() {
     assert_eq!(edits.target.as_deref(), Some("/new/42?q={path}"));
     assert_eq!(edits.cookie(b"a=1; track=9; b=2"), Some(Cow::Owned(b"a=1; b=2".to_vec())));
     assert_eq!(edits.cookie(b"track=9"), None);
+}
+
+#[test]
+fn a_rule_that_says_stop_leaves_out_the_rest_of_its_bank_and_nothing_else() {
+    let set = |value: &str| Action::Edit(vec![Edit::Add { name: "X".into(), value: value.into() }]);
+    let all = |phase: Phase| {
+        let stopped = Rule { stop: true, ..rule(BLUE, 10, &[0], set("10")) };
+        let counted = Rule { stop: true, ..rule(BLUE, 30, &[0], Action::Count) };
+        let rules = [stopped, rule(BLUE, 20, &[], set("20")), counted, rule(BLUE, 40, &[], set("40"))];
+        let rules = rules.into_iter().chain([rule(BLUE, 50, &[], set("50"))]);
+        rules.map(|rule| Rule { phase, ..rule }).collect::<Vec<_>>()
+    };
+    // Those from 30 on are of another bank, and that of 50 of a third one.
+    let banks = [("r30", PolicyBank::Rewrite), ("r40", PolicyBank::Rewrite), ("r50", PolicyBank::Cs)];
+    let banks: BTreeMap<Name, _> = banks.into_iter().map(|(rule, bank)| (rule.into(), (bank, "p".into()))).collect();
+    let world = |phase| world_of(all(phase), vec![path("/stop")], None, &[], banks.clone());
+    let numbers = |edits: &HeadEdits| edits.added().map(|(_, value)| value.to_owned()).collect::<Vec<_>>();
+    let asked = world(Phase::Request);
+    let decision = decide(&asked, BLUE, &ask("/stop", &[]));
+    assert_eq!((numbers(&decision.edits), decision.acted.len()), (vec!["10".to_owned(), "50".to_owned()], 3));
+    assert_eq!(numbers(&decide(&asked, BLUE, &ask("/", &[])).edits), ["20", "40", "50"]);
+    let answering = world(Phase::Response);
+    let told = |target: &str| {
+        let decision = decide(&answering, BLUE, &ask(target, &[]));
+        decision.answer.ask(&answering, &answer::Answer { status: 200, fields: &[] })
+    };
+    let (edits, acted) = told("/stop");
+    assert_eq!((numbers(&edits), acted.len()), (vec!["10".to_owned(), "50".to_owned()], 3));
+    assert_eq!(numbers(&told("/").0), ["20", "40", "50"]);
 }
 
 #[test]
