@@ -75,6 +75,15 @@
 //! | state | there | `group.state` | |
 //! | servicegroupmember | there | `group.members` | each is a service, `GROUP/MEMBER`, with all that stands under service |
 //!
+//! ## Policies
+//!
+//! Of content switching, the responder and rewriting: `cspolicy`, `responderpolicy`, `rewritepolicy`.
+//!
+//! | statistic | | here | remark |
+//! |---|---|---|---|
+//! | pipolicyhits, pipolicyhitsrate | there | `bascule_rule_hits_total` | of one binding, whose rule is called VSERVER/POLICY; of all together: `stat cs policy` and its like, NITRO |
+//! | pipolicyundefhits, pipolicyundefhitsrate | none | | an expression is true or false of every request; 0 where they are asked for |
+//!
 //! ## What NetScaler does not have
 //!
 //! | series | what for |

@@ -51,8 +51,11 @@
 //! ```
 //!
 //! The shell, `POST /api/v1/ns/commands`, NITRO, REST and [`import`](super::import) make the same objects, and
-//! `show ns runningConfig` gives them back as lines. `show` tells them again; `show rule VSERVER/POLICY` tells what a
-//! binding became, and `stat rule` how often it acted.
+//! `show ns runningConfig` gives them back as lines. `show` tells them again, and how often each was met; `stat cs policy`,
+//! `stat responder policy` and `stat rewrite policy` tell that with the rate of the last 14 seconds, and so does
+//! `/nitro/v1/stat/cspolicy`, `responderpolicy` and `rewritepolicy`. A policy counts what meets it where it is asked, at all vservers
+//! that it is bound to, whatever its action. Undefined hits are 0: an expression is true or false of every request.
+//! `show rule VSERVER/POLICY` tells what a binding became, and `stat rule` how often that acted.
 //!
 //! ## Objects
 //!

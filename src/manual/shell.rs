@@ -33,7 +33,7 @@
 //! ## stat
 //!
 //! `stat lb vserver`, `cs vserver`, `service`, `serviceGroup`, `lb monitor` list a summary; with a name follow the
-//! statistics with rate and total, and what is bound. A rate is per second over the last 14 seconds. Below stand times by
+//! statistics with rate and total, and what is bound; `cs policy`, `responder policy` and `rewrite policy` tell their hits. A rate is per second over the last 14 seconds. Below stand times by
 //! part and how requests ended, where there were any. `stat ns` (or `system`) and `stat ssl` are of the whole appliance.
 //!
 //! | option | does |

@@ -190,6 +190,8 @@ pub struct VserverLive {
 #[derive(Debug, Default)]
 pub struct RuleLive {
     pub hits_total: AtomicU64,
+    /// How fast they grow.
+    pub rate: Meter,
     /// Requests that a rule which mirrors acted on; of them its percentage is copied.
     pub mirror_asked_total: AtomicU64,
     /// Copies that were not sent: body over the limit, or too many under way.

@@ -2,6 +2,7 @@
 //! is not counted here is 0, because clients take a missing label for an error.
 
 mod objects;
+mod policies;
 mod totals;
 
 use super::answer::{Fault, Object};
@@ -11,6 +12,7 @@ use super::machine::Machine;
 use super::target::{Asked, Named};
 use crate::control::World;
 use crate::model::id::{GroupId, ServerId, ServiceId, VserverId};
+use crate::model::policy::PolicyBank;
 use crate::model::vserver::Role;
 
 /// What was found.
@@ -46,6 +48,9 @@ pub(super) const RESOURCES: &[&str] = &[
     "gslbservice",
     "vpnvserver",
     "lbmonitor",
+    "cspolicy",
+    "responderpolicy",
+    "rewritepolicy",
 ];
 
 /// The statistics of `resource`; `None`: there are none of this name.
@@ -94,6 +99,9 @@ pub(super) fn read(
         "hanode" => Ok(Found { objects: vec![totals::hanode()], single: false }),
         "interface" => listed("id", totals::interfaces(machine)),
         word @ ("gslbvserver" | "gslbservice") => gslb::statistics(world, word, name),
+        "cspolicy" => listed("policyname", policies::of(world, PolicyBank::Cs)),
+        "responderpolicy" => listed("name", policies::of(world, PolicyBank::Responder)),
+        "rewritepolicy" => listed("name", policies::of(world, PolicyBank::Rewrite)),
         // NetScaler has them, and there are none.
         "vpnvserver" | "lbmonitor" => listed("name", Vec::new()),
         _ => return None,

@@ -117,6 +117,9 @@ pub(super) async fn execute(client: &Client, request: Request) -> Result<Answer,
         Request::Line(line) => configure::line(client, &line).await,
         Request::Features => configure::features(client).await,
         Request::Policies { nitro, name } => policies::shown(client, nitro, name.as_deref()).await,
+        Request::PolicyStatistics { nitro, name, detail } => {
+            policies::counted(client, nitro, name.as_deref(), detail).await
+        }
         Request::Modes { enable, modes } => nitro::switch_modes(client, enable, &modes).await,
         Request::Stat { view, name, detail } => match stat::counted(view) {
             Some(what) => stat::stat(client, view, what, name.as_deref(), detail).await,

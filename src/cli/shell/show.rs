@@ -14,6 +14,7 @@ mod ns;
 mod outbox;
 mod past;
 mod peer;
+mod policy;
 mod rule;
 mod service;
 mod statistics;
@@ -37,6 +38,7 @@ pub(super) use ns::ns_statistics;
 pub(super) use outbox::{delivery, query, trigger};
 pub(super) use past::past;
 pub(super) use peer::{pair, peer};
+pub(super) use policy::{policies_counted, policy_counted};
 pub(super) use rule::{rule, rule_statistics};
 pub(super) use service::{server, service};
 pub(super) use statistics::{

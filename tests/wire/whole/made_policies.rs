@@ -91,6 +91,18 @@ fn policies_that_are_made_by_nitro_switch_redirect_and_edit_and_what_is_saved_do
     assert!(said.contains("2)\tRewrite Policy: mark\tPriority: 10\tHits: "), "{said}");
     assert!(said.contains("3)\tContent-Switching Policy: shop\tPriority: 100\tHits: "), "{said}");
     assert!(!said.contains("Hits: 0"), "{said}");
+    let lines = ["show cs policy shop", "stat cs policy", "stat responder policy away", "stat rewrite policy mark"];
+    for line in lines {
+        let (status, said) = box_.run(&["shell", "--state", &state, "-c", line]);
+        assert_eq!(status, 0, "{line}: {said}");
+        let hits = said.lines().flat_map(|line| line.split_whitespace()).filter_map(|word| word.parse::<u64>().ok());
+        assert!(hits.into_iter().any(|number| number > 0), "{line}: {said}");
+    }
+    let counted = http(box_.admin, "GET", "/nitro/v1/stat/rewritepolicy/mark", "", &[]).expect("NITRO answers");
+    let counted: serde_json::Value = serde_json::from_str(&counted.body).expect("JSON");
+    let policy = &counted["rewritepolicy"][0];
+    assert_ne!(policy["pipolicyhits"], "0", "{counted}");
+    assert_eq!(policy["pipolicyundefhits"], "0", "{counted}");
 
     box_.kill();
     box_.start_again();

@@ -43,7 +43,7 @@ fn names(model: &Model, kind: PolicyKind) -> Vec<&str> {
     model.policies.objects.iter().filter(|object| object.kind == kind).map(|object| &*object.name).collect()
 }
 
-/// How often a policy acted, at one vserver or at all. What does nothing is not counted.
+/// How often a policy was met, at one vserver or at all.
 pub(in crate::admin::nitro) fn hits(world: &World<'_>, bank: PolicyBank, policy: &str, vserver: Option<&str>) -> u64 {
     let model = world.model;
     let of = |rule: &crate::model::rule::Rule| {
@@ -72,6 +72,10 @@ pub(in crate::admin::nitro) fn count(world: &World<'_>, nitro: &str, object: &mu
         (policy, _) => (policy.or(name).unwrap_or_default(), None),
     };
     put(object, "hits", double(hits(world, bank, &policy, vserver.as_deref())));
+    if bank != PolicyBank::Cs && vserver.is_none() {
+        // An expression is true or false of every request.
+        put(object, "undefhits", double(0));
+    }
 }
 
 /// Orders the policies of each vserver as they are asked: those on requests before those on answers, each by priority;

@@ -93,6 +93,12 @@ pub(in crate::cli::shell) enum Request {
         nitro: &'static str,
         name: Option<String>,
     },
+    /// `stat cs policy` and its like; `detail`: each as if it were asked for alone.
+    PolicyStatistics {
+        nitro: &'static str,
+        name: Option<String>,
+        detail: bool,
+    },
     /// `enable` and `disable ns mode`
     Modes {
         enable: bool,

@@ -73,7 +73,11 @@ fn counted(view: View, arguments: &Arguments) -> Result<Request, String> {
     // Values are never shortened.
     let _ = arguments.with_or_without_value("fullValues");
     let detail = arguments.with_or_without_value("detail").is_some();
-    let request = Request::Stat { view, name, detail };
+    repeated(Request::Stat { view, name, detail }, arguments)
+}
+
+/// Once, or again and again.
+pub(super) fn repeated(request: Request, arguments: &Arguments) -> Result<Request, String> {
     let every = match arguments.value("interval")? {
         None => EVERY,
         Some(text) => match crate::config::units::parse_duration(text) {

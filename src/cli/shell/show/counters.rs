@@ -15,7 +15,7 @@ pub(in super::super) enum Counted {
 }
 
 /// A line: what it says, the rate and the total under their names; a gauge has no rate.
-type Line = (&'static str, Option<&'static str>, &'static str);
+pub(super) type Line = (&'static str, Option<&'static str>, &'static str);
 
 const OF_VSERVER: &[Line] = &[
     ("Vserver hits", Some("hitsrate"), "tothits"),
@@ -262,7 +262,7 @@ fn monitors(all: &[Facts]) -> String {
     columns(&["Type", "Probes", "Failed"], rows)
 }
 
-fn statistics(title: &str, lines: &[Line], facts: &Facts) -> String {
+pub(super) fn statistics(title: &str, lines: &[Line], facts: &Facts) -> String {
     let mut out = format!("\n{title}\n{:<34}{:>17}{:>21} \n", "", "Rate (/s)", "Total");
     for (what, rate, total) in lines {
         let rate = rate.map_or_else(|| "--".to_owned(), |rate| facts.count(rate));
@@ -272,7 +272,7 @@ fn statistics(title: &str, lines: &[Line], facts: &Facts) -> String {
 }
 
 /// Names to the left, the rest to the right, two spaces apart.
-fn columns(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
+pub(super) fn columns(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
     let mut lines: Vec<Vec<String>> =
         vec![std::iter::once(String::new()).chain(head.iter().map(|&cell| cell.to_owned())).collect()];
     lines.extend(rows);
