@@ -43,6 +43,8 @@ mod refused;
 mod secrets;
 #[path = "api/shell.rs"]
 mod shell;
+#[path = "api/standing.rs"]
+mod standing;
 #[path = "api/terminal.rs"]
 mod terminal;
 #[path = "api/tokens.rs"]

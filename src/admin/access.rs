@@ -4,12 +4,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use axum::http::{StatusCode, header};
+use tokio::time::Instant;
 
 use super::App;
-use super::auth::{Caller, Hash, Head, Opened, Peer, shown_name};
+use super::auth::{Caller, Counted, Hash, Head, Holder, Opened, Peer, shown_name};
 use super::dto::ManagementDto;
 use super::problem::Problem;
-use crate::model::access::{Admin, PasswordHash, User};
+use crate::model::access::{Admin, PasswordHash, SessionRules, User};
 use crate::model::scenario::Secret;
 use crate::model::time::Wall;
 
@@ -70,6 +71,12 @@ impl App {
             self.0.keeper.audit.session(self.handle(), caller, "logout");
         }
         ended
+    }
+
+    /// Whoever has typed wrong passwords that still count, and whoever has sessions, with how many.
+    pub(crate) fn logins(&self, rules: &SessionRules) -> (Vec<Counted>, Vec<(Holder, usize)>) {
+        let keeper = &self.0.keeper;
+        (keeper.verifier.guesses.counted(), keeper.sessions.held(Instant::now(), rules))
     }
 
     /// Forgets the wrong passwords of a name; from how many networks it was locked.

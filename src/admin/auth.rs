@@ -34,7 +34,8 @@ pub(crate) use caller::{Caller, Proof};
 pub(crate) use credentials::{session_cookie, set_cookie, shown_name};
 pub(crate) use keeper::Keeper;
 pub(crate) use local::refuse_cross_site;
-pub(crate) use sessions::{Hash, Opened};
+pub(crate) use lockout::Counted;
+pub(crate) use sessions::{Hash, Holder, Opened};
 pub(crate) use verifier::hash_password;
 
 /// The other end of a connection.

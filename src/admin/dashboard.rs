@@ -4,6 +4,9 @@
 //! where that is refused. A browser may load nothing but these files and the API: no script or style stands inside the
 //! page, and nothing comes from another machine.
 
+#[cfg(test)]
+mod contrast;
+
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -53,12 +56,16 @@ const FILES: &[File] = &[
     file!("lists.js", JS),
     file!("missing.js", JS),
     file!("login.js", JS),
+    file!("monitors.js", JS),
     file!("names.js", JS),
     file!("net.js", JS),
     file!("outbox.js", JS),
     file!("overview.js", JS),
     file!("pair.js", JS),
     file!("parts.js", JS),
+    file!("people.js", JS),
+    file!("policies.js", JS),
+    file!("policy.js", JS),
     file!("scenarios.js", JS),
     file!("services.js", JS),
     file!("states.js", JS),
@@ -126,7 +133,7 @@ mod tests {
     /// Of what a browser loads to show one page, without compression. Bytes.
     const PAGE: usize = 150_000;
     /// Of all files. Bytes.
-    const ALL: usize = 240_000;
+    const ALL: usize = 290_000;
 
     fn text(name: &str) -> &'static str {
         let file = FILES.iter().find(|file| file.name == name).unwrap_or_else(|| panic!("{name} is not there"));

@@ -65,6 +65,7 @@ mod out;
 mod pair;
 mod peer;
 mod persistence;
+mod policy;
 mod preview;
 mod resolution;
 mod rule;
@@ -108,6 +109,7 @@ pub use monitor::{LbMonitorDto, MonitorBindingDto};
 pub use pair::{PairDto, PairScenarioDto, PairSignalDto};
 pub use peer::{PeerDatacenterDto, PeerDifferenceDto, PeerDto, PeerLineDto};
 pub use persistence::{ClearedDto, PersistenceDto, PersistenceSessionDto};
+pub use policy::{PolicyBindingDto, PolicyDto};
 pub use preview::{
     LeftOutDto, PreviewAnswerDto, PreviewDto, PreviewGuardDto, PreviewLoadDto, PreviewTransitionDto, PreviewTriggerDto,
 };

@@ -9,7 +9,7 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
 use super::super::problem::Problem;
-use super::lockout::{Held, Locked, Lockout, Who};
+use super::lockout::{Counted, Held, Locked, Lockout, Who};
 
 /// How long a password may wait to be looked at.
 const TURN_TIMEOUT: Duration = Duration::from_secs(5);
@@ -55,6 +55,11 @@ impl Guesses {
         };
         let turn = tokio::time::timeout(TURN_TIMEOUT, turn).await.unwrap_or_else(|_| Err(busy()))?;
         Ok((Guess { guesses: self, who }, turn))
+    }
+
+    /// Whoever has typed wrong passwords that still count, by name.
+    pub fn counted(&self) -> Vec<Counted> {
+        self.lockout.lock().counted(Instant::now())
     }
 
     /// Forgives a name everywhere; from how many networks it was locked.

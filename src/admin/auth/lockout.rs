@@ -8,7 +8,7 @@
 //! Guesses that are being looked at count as wrong until it is known what they are: no more of them are begun than would
 //! close the door, so that asking in parallel gains nothing, and none is in flight when it closes.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash as Hashed;
 use std::net::IpAddr;
 use std::time::Duration;
@@ -77,6 +77,18 @@ pub(super) enum Held {
 pub(crate) struct Locked {
     pub left: Duration,
     pub wrong: u32,
+}
+
+/// Wrong passwords of a name that still count.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Counted {
+    pub name: String,
+    /// Has logged in from one of these networks before.
+    pub known: bool,
+    /// Of all networks together.
+    pub wrong: u32,
+    /// How long each network that is locked stays so.
+    pub locked: Vec<Duration>,
 }
 
 // === impl Lockout ===
@@ -151,6 +163,24 @@ impl Lockout {
             self.forgive(*network, tries.wrong);
         }
         lifted.iter().filter(|(_, tries)| tries.locked(now, WRONG_MAX).is_some()).count()
+    }
+
+    /// Whoever has typed wrong passwords that still count: name, whether they have logged in before, from how many networks
+    /// they are locked, and until when at the latest; by name.
+    pub fn counted(&mut self, now: Instant) -> Vec<Counted> {
+        let mut found: BTreeMap<String, Counted> = BTreeMap::new();
+        for (name, network) in self.pairs.tries.keys().cloned().collect::<Vec<_>>() {
+            let Some(tries) = self.pairs.live(&(name.clone(), network), now, WRONG_MAX) else { continue };
+            if tries.wrong == 0 {
+                continue;
+            }
+            let entry =
+                found.entry(name.clone()).or_insert(Counted { name, known: false, wrong: 0, locked: Vec::new() });
+            entry.known |= tries.known;
+            entry.wrong = entry.wrong.saturating_add(tries.wrong);
+            entry.locked.extend(tries.locked(now, WRONG_MAX).map(|locked| locked.left));
+        }
+        found.into_values().collect()
     }
 
     /// What is known of them. Wrong passwords say nothing against another one: they are forgotten.

@@ -103,6 +103,19 @@ impl Sessions {
         self.table.lock().open.remove(id).is_some()
     }
 
+    /// Who has sessions that have not ended, and how many; in no order.
+    pub fn held(&self, now: Instant, rules: &SessionRules) -> Vec<(Holder, usize)> {
+        let mut held: Vec<(Holder, usize)> = Vec::new();
+        let table = self.table.lock();
+        for session in table.open.values().filter(|session| !session.left(now, rules).is_zero()) {
+            match held.iter_mut().find(|(holder, _)| holder.actor == session.holder.actor) {
+                Some((_, count)) => *count += 1,
+                None => held.push((session.holder.clone(), 1)),
+            }
+        }
+        held
+    }
+
     /// The token that acts carry beside the cookie: it follows from the session's, so nothing more is kept.
     pub fn csrf(&self, token: &str) -> String {
         URL_SAFE_NO_PAD.encode(self.hash("csrf", &[token.as_bytes()]))
@@ -258,6 +271,23 @@ mod tests {
         open(&sessions, later(5), "eve");
         open(&sessions, later(6), "bob");
         assert_eq!(sessions.len(), 3, "in all");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_has_sessions_is_told_while_they_last() {
+        let (sessions, now) = (Sessions::new(), Instant::now());
+        open(&sessions, now, "ops");
+        open(&sessions, now + Duration::from_secs(30), "ops");
+        open(&sessions, now, "eve");
+        let held = |after| {
+            let held = sessions.held(now + Duration::from_secs(after), &RULES).into_iter();
+            let mut held: Vec<(String, usize)> = held.map(|(holder, count)| (holder.user.to_string(), count)).collect();
+            held.sort();
+            held
+        };
+        assert_eq!(held(30), [("eve".to_owned(), 1), ("ops".to_owned(), 2)]);
+        assert_eq!(held(60), [("ops".to_owned(), 1)]);
+        assert_eq!(held(90), []);
     }
 
     #[test]

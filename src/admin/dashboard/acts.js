@@ -1,6 +1,7 @@
 // The acts, each as the sentence that its button says. See dialog.js for what is done with them.
 import { ask, lasting, orNever } from './dialog.js';
 import { enc, seconds, span } from './fmt.js';
+import { need } from './net.js';
 import { modeOf } from './parts.js';
 
 const of = (kind, name) => `/${kind}/${enc(name)}`;
@@ -142,6 +143,14 @@ export const testTrigger = name => ({
   title: `Test ${name}`, intro: 'Sends one delivery that is marked as a test to its receiver, once.', method: 'POST',
   path: `/triggers/${enc(name)}/test`, body: () => ({}), preview: false, level: 1, reason: false, verb: `Test ${name}`, keep: 'Not now',
   done: o => ({ text: `${name}: ${o.status}${o.last_error ? `, ${o.last_error}` : ''}.`, failed: o.status !== 'delivered' }),
+});
+
+// === the configuration ===
+
+export const saveConfig = () => ({
+  title: 'Save the running configuration', method: 'POST', path: '/config/save', needs: 'configure', level: 1, reason: false, preview: false, body: () => ({}),
+  intro: ['It is written to ', ((need('status').data || {}).config || {}).path || 'its file', '; five older versions are kept.'], verb: 'Save', keep: 'Leave it unsaved',
+  done: () => ({ text: 'The running configuration is saved.' }),
 });
 
 export { ask };

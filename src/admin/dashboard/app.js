@@ -13,15 +13,17 @@ const PAGES = {
   '': () => import('./overview.js'), scenarios: () => import('./scenarios.js'), vservers: () => import('./vservers.js'),
   services: () => import('./services.js'), checks: () => import('./checks.js'), timeline: () => import('./timeline.js'),
   datacenters: () => import('./datacenters.js'), dns: () => import('./dns.js'), outbox: () => import('./outbox.js'),
-  journal: () => import('./journal.js'), missing: () => import('./missing.js'), certificates: () => import('./certificates.js'), config: () => import('./config.js'),
+  journal: () => import('./journal.js'), missing: () => import('./missing.js'), monitors: () => import('./monitors.js'), policies: () => import('./policies.js'),
+  people: () => import('./people.js'), certificates: () => import('./certificates.js'), config: () => import('./config.js'),
   states: () => import('./states.js'), login: () => login, more: () => ({ title: () => 'Pages', view: more }),
 };
 const COMING = { title: () => 'Bascule', view: () => h('p.empty', 'Reading…') };
 const loaded = new Map();
 const RAIL = [
   ['', 'Overview'], 'Steering', ['scenarios', 'Scenarios'], ['datacenters', 'Data centres'], ['dns', 'DNS and zones'],
-  ['timeline', 'Timeline'], 'Balancing', ['vservers', 'Vservers'], ['services', 'Services'], ['certificates', 'Certificates'],
-  'Box', ['outbox', 'Outbox'], ['journal', 'Journal'], ['missing', 'Asked in vain'], ['config', 'Configuration'],
+  ['timeline', 'Timeline'], 'Balancing', ['vservers', 'Vservers'], ['services', 'Services'], ['monitors', 'Monitors'],
+  ['policies', 'Policies'], ['certificates', 'Certificates'],
+  'Box', ['outbox', 'Outbox'], ['journal', 'Journal'], ['people', 'Users and tokens'], ['missing', 'Asked in vain'], ['config', 'Configuration'],
 ];
 const TABS = [['', 'home', 'Overview'], ['scenarios', 'sc', 'Scenarios'], ['vservers', 'vs', 'Vservers'], ['timeline', 'tl', 'Timeline'], ['more', 'more', 'More']];
 /** Kinds of events after which the status is another. */
@@ -173,7 +175,7 @@ function top(status) {
       s('path', { d: 'M2.5 15.5 25.5 7', stroke: 'currentColor', 'stroke-width': '3.4', 'stroke-linecap': 'round' })),
     h('span', h('b', nm(status ? status.name : 'Bascule')), h('span', status && status.site ? ['at ', nm(status.site)] : ''))),
     tally(status), finder(),
-    h('span', { class: `live ${net.live === 'lost' ? 'lost' : ''}`, id: 'live' }, h('i', { 'aria-hidden': 'true' }),
+    h('span', { class: `live ${{ live: '', lost: 'lost' }[net.live] ?? 'wait'}`, id: 'live' }, h('i', { 'aria-hidden': 'true' }),
       h('span', { live: 'Live', lost: 'Not live' }[net.live] || 'Catching up')),
     h('span.clock', h('time', { datetime: t.toISOString() }, `${t.toISOString().slice(11, 19)} UTC`),
       h('small', `${t.toLocaleDateString('en-GB', { weekday: 'short', day: 'numeric', month: 'short' })}, ${local} ${zone.split('/').pop().replace('_', ' ')}`)),

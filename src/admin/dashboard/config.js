@@ -1,9 +1,9 @@
 // The configuration: checked as it is typed, compared with what runs, applied all or nothing; running and saved apart.
-import { h } from './dom.js';
-import { num, wall } from './fmt.js';
+import { h, icon } from './dom.js';
+import { many, num, wall } from './fmt.js';
 import { Refused, call, can, need, now } from './net.js';
 import { act, answers, card, note } from './parts.js';
-import { ask } from './dialog.js';
+import { ask, saveConfig as save } from './acts.js';
 import { repaint } from './app.js';
 
 const state = { text: null, base: null, tag: null, problems: [], changes: null, answers: null, warnings: [], said: '', checking: false, error: '' };
@@ -56,10 +56,6 @@ const apply = () => ({
   intro: 'All or nothing. It runs at once and is not saved by this: a restart takes what is saved.', verb: 'Apply', keep: 'Leave it as it runs', reason: false, word: (need('status').data || {}).name,
   after: 'With this configuration', done: o => { load(); return { text: `Applied: ${num((o.changes || []).length)} changes. Not saved yet.`, back: save() }; },
 });
-const save = () => ({
-  title: 'Save the running configuration', method: 'POST', path: '/config/save', needs: 'configure', level: 1, reason: false, preview: false, body: () => ({}),
-  intro: ['It is written to ', h('code', ((need('status').data || {}).config || {}).path || 'its file'), '; five older versions are kept.'], verb: 'Save', keep: 'Leave it unsaved', done: () => ({ text: 'The running configuration is saved.' }),
-});
 const reload = () => ({
   title: 'Take the saved configuration again', method: 'POST', path: '/config/reload', needs: 'configure', level: 3, reason: false, preview: false, body: () => ({}),
   intro: 'Changes that are not saved are dropped.', word: (need('status').data || {}).name, to: 'drop what is not saved', danger: true, verb: 'Take the saved one', keep: 'Keep what runs', done: o => { load(); return { text: `Reloaded: ${num((o.changes || []).length)} changes.` }; },
@@ -81,15 +77,32 @@ function gutter(editor) {
   if (g) g.scrollTop = editor.scrollTop;
 }
 
+/** Warnings in one line that opens. */
+function folded(id, list, word) {
+  if (!list.length) return null;
+  return h('details.fold', { id, key: id }, h('summary', icon('info'), ` ${many(list.length, 'warning')} ${word === 'warns' ? 'of what runs' : 'that it has already'}`), h('ul.says.pad', list.map(w => h('li', h('bdi', w)))));
+}
+
+const plain = w => w.replace(/^[^ ]+:\d+: /, '');
+
+/** What the change adds to the warnings is said; what runs with them already is folded. */
+function warned() {
+  const known = new Set((((need('status').data || {}).config || {}).warnings || []).map(plain));
+  return [state.warnings.filter(w => !known.has(plain(w))).map(w => note('warn', 'info', h('bdi', w))), folded('f-next', state.warnings.filter(w => known.has(plain(w))), 'next')];
+}
+
+const problem = p => h('li', h('button', { type: 'button', class: 'quiet', onclick: () => p.line && jump(p.line) }, p.line ? `Line ${p.line}` : 'File'), h('span', { class: p.severity === 'warning' ? 'warn' : 'bad' }, h('bdi', `${p.path ? `${p.path}: ` : ''}${p.what}`), p.did_you_mean && [' Nearest: ', h('code', p.did_you_mean)]));
+
 function verdict() {
   if (state.checking) return h('p.empty', 'Checking…');
   if (state.said) return note('bad', 'bad', h('bdi', state.said));
   if (state.problems.length) {
-    return h('ul.problems', state.problems.map(p => h('li', h('button', { type: 'button', class: 'quiet', onclick: () => p.line && jump(p.line) }, p.line ? `Line ${p.line}` : 'File'), h('span', { class: p.severity === 'warning' ? 'warn' : 'bad' }, h('bdi', `${p.path ? `${p.path}: ` : ''}${p.what}`), p.did_you_mean && [' Nearest: ', h('code', p.did_you_mean)]))));
+    const light = state.problems.filter(p => p.severity === 'warning');
+    return [h('ul.problems', state.problems.filter(p => p.severity !== 'warning').map(problem)), light.length ? h('details.fold', h('summary', icon('info'), ` ${many(light.length, 'warning')} beside`), h('ul.problems', light.map(problem))) : null];
   }
   if (!state.changes) return h('p.empty', 'This is what runs. Type, and it is checked; nothing changes before Apply.');
   return [!state.changes.length ? h('p.empty', 'It says the same as what runs.') : h('ul.says.pad', state.changes.map(c => h('li', h('bdi', typeof c === 'string' ? c : JSON.stringify(c))))),
-    (state.transitions || []).map(t => note('warn', 'info', h('bdi', typeof t === 'string' ? t : `${t.scenario || t.object || ''} ${t.direction || ''}${t.to ? ` ${t.from} → ${t.to}` : ''}`))), state.answers && h('div.pad', answers(state.answers, 'With this configuration')), state.warnings.map(w => note('warn', 'info', h('bdi', w)))];
+    (state.transitions || []).map(t => note('warn', 'info', h('bdi', typeof t === 'string' ? t : `${t.scenario || t.object || ''} ${t.direction || ''}${t.to ? ` ${t.from} → ${t.to}` : ''}`))), state.answers && h('div.pad', answers(state.answers, 'With this configuration')), warned()];
 }
 
 export function view() {
@@ -105,7 +118,7 @@ export function view() {
     act('Save…', o => ask(save(), o), { needs: 'configure' }), act('Reload…', o => ask(reload(), o), { needs: 'configure' }), changed && h('button.btn', { type: 'button', onclick: load }, 'Start again from what runs'))),
   c && (c.unsaved ? note('warn', 'info', h('b', 'What runs is not what is saved. '), 'Running ', h('code', c.hash.slice(0, 12)), ', saved ', h('code', c.saved_hash.slice(0, 12)), c.path && [' in ', h('code', c.path)], '. A restart or a reload takes the saved one.')
     : note('', 'info', h('b', 'What runs is saved. '), h('code', c.hash.slice(0, 12)), c.path && [' in ', h('code', c.path)], `, since ${wall(c.loaded_at, now())}.`)),
-  c && (c.warnings || []).map(w => note('warn', 'info', h('bdi', w))),
+  c && folded('f-running', c.warnings || [], 'warns'),
   state.error && note('bad', 'bad', h('bdi', state.error)),
   h('div.cols.c21', card('edit', 'Editor', locked ? 'to read only: needs role superuser' : `${num(lines)} lines`, h('div.editor', {  },
     h('pre', { id: 'gutter', 'aria-hidden': 'true' }, Array.from({ length: lines }, (_, i) => (marked.has(i + 1) ? h('mark', `${i + 1}\n`) : `${i + 1}\n`))),

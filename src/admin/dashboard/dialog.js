@@ -12,6 +12,7 @@ let open = null;
 let number = 0;
 let records = [];
 
+const pathOf = st => (typeof st.spec.path === 'function' ? st.spec.path(st.values) : st.spec.path);
 const age = st => (performance.now() - st.at) / 1000;
 const level = st => (st.preview && st.preview.confirm) ?? st.spec.level ?? 2;
 const word = st => (st.preview && st.preview.confirm_word) || st.spec.word || '';
@@ -52,7 +53,9 @@ function shut() {
 
 function body(st) {
   const { spec, values } = st;
-  const sent = { ...spec.body(values) };
+  const own = spec.body(values);
+  if (own === undefined) return undefined;
+  const sent = { ...own };
   if (spec.reason !== false) sent.reason = values.reason.trim() || undefined;
   if (spec.expires && values.expires) sent.expires = values.expires;
   return sent;
@@ -67,7 +70,7 @@ async function look() {
   if (!st.preview) st.state = 'previewing';
   try {
     const sent = body(st);
-    const path = st.spec.path + query({ ...(st.spec.query || {}), dry_run: 'true' });
+    const path = pathOf(st) + query({ ...(st.spec.query || {}), dry_run: 'true' });
     const preview = await call(st.spec.method, path, st.spec.text ? undefined : sent, st.spec.text ? { text: st.spec.text(), headers: st.spec.headers } : {});
     if (open !== st || asked !== st.asked) return null;
     const was = st.preview;
@@ -135,11 +138,11 @@ async function send() {
   try {
     const sent = body(st);
     // Where the appliance said what it asks for, it is held to it: the level is its own.
-    if (st.preview && st.preview.confirm != null && !spec.text) sent.confirm = st.values.typed.trim();
-    if (st.preview && st.preview.confirm != null && st.preview.seq != null && !spec.text) sent.if_seq = st.preview.seq;
+    if (sent && st.preview && st.preview.confirm != null && !spec.text) sent.confirm = st.values.typed.trim();
+    if (sent && st.preview && st.preview.confirm != null && st.preview.seq != null && !spec.text) sent.if_seq = st.preview.seq;
     let answer;
-    if (spec.text) answer = await call(spec.method, spec.path + query({ ...(spec.query || {}), reason: sent.reason }), undefined, { text: spec.text(), headers: spec.headers });
-    else answer = await call(spec.method, spec.path + query(spec.query || {}), sent);
+    if (spec.text) answer = await call(spec.method, pathOf(st) + query({ ...(spec.query || {}), reason: (sent || {}).reason }), undefined, { text: spec.text(), headers: spec.headers });
+    else answer = await call(spec.method, pathOf(st) + query(spec.query || {}), sent);
     if (open === st) shut();
     const told = spec.done ? spec.done(answer, st.values) : { text: `${spec.verb}: done.` };
     const known = ((st.preview && st.preview.warnings) || []).map(str);
@@ -222,7 +225,7 @@ function view(st) {
         ? field(`f-${f.id}`, f.label, f.hint, select(`f-${f.id}`, values[f.id], f.options, v => edited(f.id, v, true)))
         : f.check
           ? h('label.check', { key: f.id }, h('input', { type: 'checkbox', id: `f-${f.id}`, checked: values[f.id], onchange: e => edited(f.id, e.target.checked, true) }), ' ', f.label, f.hint && h('span.hint', ' ', f.hint))
-          : text(f.id, f.label, f.hint))),
+          : text(f.id, f.label, f.hint, f.type ? { type: f.type, autocomplete: 'new-password' } : {}))),
       needs >= 1 && spec.reason !== false && h('div', { class: spec.expires ? 'two' : '' },
         text('reason', 'Reason', 'goes into the journal and to who is told', { placeholder: 'Change or incident, and why now', 'aria-required': 'true' }),
         spec.expires && field('f-expires', spec.expiresLabel || 'Ends by itself', null, select('f-expires', values.expires, spec.expires, v => edited('expires', v)))),

@@ -6,12 +6,12 @@ import { act, card, field, link, nm, obj, shows, since, table, time } from './pa
 import { setParams } from './app.js';
 
 
-const KINDS = ['', 'transition', 'act', 'ended', 'state', 'board', 'attempt', 'warning', 'alert', 'drill', 'members', 'config', 'start', 'stop'];
+const KINDS = ['', 'transition', 'act', 'ended', 'state', 'board', 'attempt', 'warning', 'alert', 'drill', 'members', 'config', 'delivery', 'caches', 'access', 'start', 'stop'];
 const MOST = 200;
 
 /** An entry in words: its sentence without the object, which has a place of its own, and what there is more on it. */
 function words(e) {
-  const said = e.text || e.kind;
+  const said = e.kind === 'access' ? [e.body.what, e.body.user, e.body.why].filter(Boolean).join(': ') : e.text || e.kind;
   const short = said.startsWith(`${e.object}: `) ? said.slice(e.object.length + 2) : said.startsWith(`${e.object} `) ? said.slice(e.object.length + 1) : said;
   return [h('bdi', short), e.details.slice(0, 6).map(d => [h('br'), h('small', h('bdi', d))])];
 }

@@ -24,9 +24,32 @@ export function becauseOf(rrset) {
   const cause = of(r => !r.served && r.step === 'filter') || of(r => r.served);
   const name = cause && link(at('scenarios', cause.scenario), nm(cause.scenario));
   if (cause && cause.served && rrset.set === `the DR set of ${cause.scenario}`) return [...out, name, ' active: its DR set'];
+  const standby = !cause && of(r => !r.served && r.step === 'base_set');
+  if (standby) return [...out, link(at('scenarios', standby.scenario), nm(standby.scenario)), ' inactive: ', h('bdi', rrset.set)];
   out.push(h('bdi', rrset.set));
   if (name) out.push('; ', name, cause.served ? '' : [' leaves out ', h('code', nm(cause.data))]);
   return out;
+}
+
+/** Where they go, in a line or three: what is read first. Those that go the same way for the same reason stand together. */
+export function goings(zones) {
+  const ways = new Map();
+  for (const r of zones.flatMap(z => z.rrsets)) {
+    const sites = [...new Set(r.answers.map(a => a.datacenter || a.data))].sort();
+    const key = JSON.stringify([sites.slice(0, 3), r.set, r.fallback, becauseOf(r).map(x => (x instanceof Node ? x.textContent : x)).join('')]);
+    if (!ways.has(key)) ways.set(key, []);
+    ways.get(key).push(r);
+  }
+  const wrong = list => Number(Boolean(!list[0].answers.length || list[0].fallback || list[0].fail_open));
+  const all = [...ways.values()].sort((a, c) => wrong(c) - wrong(a) || c.length - a.length);
+  const plain = r => (r.owner || r.name.split(' ')[0]).replace(/\.$/, '');
+  const one = list => {
+    const names = [...new Set(list.map(plain))];
+    const sites = [...new Set(list[0].answers.map(a => a.datacenter).filter(Boolean))];
+    return h('li', h('span', names.slice(0, 2).map((n, i) => [i ? (names.length > 2 ? ', ' : ' and ') : '', h('b', nm(n))]), names.length > 2 && ` and ${num(names.length - 2)} more`, ` ${names.length > 1 ? 'go' : 'goes'} to `),
+      sites.length ? sites.map(s => site(s, true)) : goesTo(list[0]), h('span.dim', '– ', becauseOf(list[0])));
+  };
+  return all.length ? h('ul.go', all.slice(0, 3).map(one), all.length > 3 && h('li', `and ${num(all.length - 3)} other ways, below`)) : null;
 }
 
 const served = r => {

@@ -5,7 +5,7 @@ import { need, now } from './net.js';
 import { act, b, bar, card, link, modes, nm, obj, scenarioBadge, shown, shows, since, stateBadges, table, time } from './parts.js';
 import { ask, changeModes, drain, enable, flip, force, release, replay, returns } from './acts.js';
 import { explainForm } from './explain.js';
-import { names } from './names.js';
+import { goings, names } from './names.js';
 import { picture } from './pair.js';
 import { drained, forced, sentence, verdict, waitsFor, wrong } from './status.js';
 
@@ -20,7 +20,7 @@ export const needs = () => ({
   dead: { path: '/outbox?status=dead&limit=50', refetch: ['trigger', 'scenario'] },
 });
 
-function column(id, cls, sign, tone, head, right, items, none) {
+export function column(id, cls, sign, tone, head, right, items, none) {
   const rest = items.length - MOST;
   return h('section', { class: `card tri ${items.length ? cls : 'clear'}`, id, 'aria-labelledby': `${id}-h` },
     h('h2', { id: `${id}-h` }, h('span', { class: items.length ? tone : 'dim' }, icon(sign)), `${head}, ${items.length}`, h('span.r.dim', right)),
@@ -28,7 +28,7 @@ function column(id, cls, sign, tone, head, right, items, none) {
     rest > 0 ? h('details', h('summary', `${rest} more`), h('ul', items.slice(MOST))) : null);
 }
 
-function entry(key, badges, object, age, why, extra) {
+export function entry(key, badges, object, age, why, extra) {
   return h('li', { key }, h('span.t', badges, object), h('span.age', age), why && h('p.why', why), extra);
 }
 
@@ -108,6 +108,7 @@ export function view() {
   const last = need('scenarios').items.map(s => s.last_transition).filter(Boolean).sort((a, c) => ms(c.committed_at) - ms(a.committed_at))[0];
   return [
     h('section.verdict', { 'aria-labelledby': 'v' }, h('div', h('h1', { id: 'v' }, h('bdi', v.text)),
+      need('zones').data && goings(need('zones').items),
       v.because && h('p', h('bdi', v.because)),
       v.next && v.next.at && ms(v.next.at) > now() && h('p', `Next: ${v.next.who === 'person' ? 'a person, from ' : 'by itself at '}`, h('b', time(v.next.at)), ' on.')),
     last && now() - ms(last.committed_at) < 86400e3 ? h('div.btns', h('a.btn.pri', { href: at('timeline', last.scenario, String(last.seq)) }, 'See how it moved')) : null),

@@ -36,7 +36,7 @@ function list(data, params) {
   return [table('Services', [
     { head: 'Service', wide: true, cell: x => [obj('service', x.name), h('br'), h('small', nm(x.address))] },
     { head: 'State', wide: true, cell: x => [stateBadges(x), ' ', h('span.dim', since(x.since)), byWhom(x) && [h('br'), byWhom(x)]] },
-    { head: 'Vservers', wide: true, cell: x => (x.vservers.length ? x.vservers.slice(0, 4).map((v, i) => [i ? ', ' : '', link(at('vservers', v), nm(v))]) : 'none') },
+    { head: 'Vservers', cell: x => (x.vservers.length ? x.vservers.slice(0, 4).map((v, i) => [i ? ', ' : '', link(at('vservers', v), nm(v))]) : 'none') },
     { head: 'Now', num: true, cell: x => many(x.active, /TCP|UDP/.test(x.type) ? 'connection' : 'request') },
     { head: 'p99', num: true, cell: x => millis(p99(x.times)) },
     { head: 'Probe', wide: true, cell: probing }, { head: 'Acts', hide: true, wide: true, cell: rowActs },

@@ -1,9 +1,10 @@
 // Every component in every state, fed with recorded answers: for whoever builds and tests the dashboard.
-import { h } from './dom.js';
+import { h, icon } from './dom.js';
 import { net, now } from './net.js';
 import { answers, b, bar, beam, card, checkBadge, group, modes, nm, note, scenarioBadge, shown, site, stateBadges, table } from './parts.js';
 import { chart } from './chart.js';
 import { goesTo } from './names.js';
+import { column, entry } from './overview.js';
 
 export const title = () => 'Component states';
 
@@ -31,7 +32,10 @@ export function view() {
   const to = now(), from = to - 1800e3;
   const wave = (gap, first = 0) => Array.from({ length: 180 }, (_, i) => [from + i * 10e3, i < first || (gap && i > 80 && i < 110) ? null : 500 + 300 * Math.sin(i / 14)]);
   return [h('div.title', h('h1', 'Component states')), h('p.ink2', 'Recorded, not live. ', { live: 'The appliance is heard.', lost: 'The appliance is not heard: countdowns stand still.' }[net.live] || ''),
-    card('objects', 'Objects', null, specs(SERVICES().map(([name, o]) => [name, stateBadges(o)]))), h('div.cols', card('checks', 'Checks', null, specs([['up', checkBadge({ state: 'up' })], ['down', checkBadge({ state: 'down' })], ['unknown', checkBadge({ state: 'unknown' })], ['forced', checkBadge({ state: 'up', real: 'down', forced: 'up' })]]))),
+    h('div.cols.c3', column('t-wrong', 'bad-c', 'bad', 'bad', 'Wrong', 'oldest 5 min 38 s', [entry('a', b('bad', 'bad', 'DOWN'), h('b', 'web1'), '5 min 38 s', 'Connection refused.')], ''), column('t-forced', 'hand-c', 'hand', 'hand', 'Forced by people', '1 never expires', [entry('a', [b('hand', 'hand', 'Forced up'), b('bad', 'bad', 'probe down')], h('b', 'pg1'), '38 s', ['“INC-4711”, a.brandt. ', h('b', 'No expiry.')])], ''), column('t-drain', 'warn-c', 'drain', 'warn', 'Draining', '', [entry('a', b('warn', 'drain', 'Draining 2:47'), h('b', 'web2'), 'of 5:00', '14 requests still on it.', bar(0.44, '', 'Drain of web2'))], '')),
+    h('div.cols.c3', column('t-none', '', 'bad', 'bad', 'Wrong', '', [], 'Nothing wrong; the last time something was: 03:16:02.'), h('section.card.tri.clear', h('h2', 'Loading'), h('div.skel', { 'aria-hidden': 'true' }, h('i'), h('i'), h('i'))), h('section.card.tri.clear', h('h2', 'Error'), h('p.empty', h('span.bad', icon('bad')), ' ', h('b', '/status could not be read: the appliance does not answer.'), ' The rest of the page is live.'))),
+    h('div.cols', card('live', 'Live state', null, specs([['heard', h('span.live', h('i'), h('span', 'Live'))], ['begins', h('span.live.wait', h('i'), h('span', 'Catching up'))], ['silent for 6 s', h('span.live.lost', h('i'), h('span', 'Not live'))]]))),
+    h('div.cols', card('objects', 'Objects', null, specs(SERVICES().map(([name, o]) => [name, stateBadges(o)])))), h('div.cols', card('checks', 'Checks', null, specs([['up', checkBadge({ state: 'up' })], ['down', checkBadge({ state: 'down' })], ['unknown', checkBadge({ state: 'unknown' })], ['forced', checkBadge({ state: 'up', real: 'down', forced: 'up' })]]))),
     h('div.cols', card('scenarios', 'Scenarios', null, specs(SCENARIOS.map(s => [`${s.state} ${s.shown || ''}`, scenarioBadge(s), ' ', shown(s)])))), h('div.cols', card('modes', 'Modes', null, specs(MODES.map(([a, d, spent]) => [`${a} ${d}${spent ? ', has acted' : ''}`, modes({ mode_details: { activate: { mode: a, base: 'auto', spent }, deactivate: { mode: d, base: 'off' } } })])))),
     h('div.cols', card('beams', 'Beam', null, ['inactive', 'activating', 'active'].map(state => beam({ state, active: state === 'active' }, 'active, dc-b answers', 'inactive, dc-a answers')).concat(beam({ state: 'active', active: true, stuck: true }, 'active', 'inactive')), { pad: true })),
     h('div.cols.c3', GROUPS().map(group)), h('div.cols', card('names', 'Names', null, specs(NAMES.map(([name, list]) => [name, goesTo({ answers: list.map(([data, datacenter]) => ({ data, datacenter })) })]).concat([['serving', site('dc-b')], ['not serving', site('dc-a', false)]])))),

@@ -1,8 +1,8 @@
 // What happened, moment by moment: the moves of scenarios that belong together, their phases, the picture, a replay.
 import { h, s } from './dom.js';
-import { at, enc, ms, num, span, wall, who } from './fmt.js';
+import { at, enc, many, ms, num, span, wall, who } from './fmt.js';
 import { call, get, need, now, query } from './net.js';
-import { card, crumb, link, nm, note, obj, shows, table, time } from './parts.js';
+import { bar, card, crumb, link, nm, note, obj, shows, table, time } from './parts.js';
 import { record } from './dialog.js';
 import { repaint, setParams } from './app.js';
 
@@ -151,13 +151,29 @@ async function copy() {
   try { await navigator.clipboard.writeText(text); record({ text: 'Copied as Markdown.' }); } catch { record({ text: 'This browser does not let a page copy here. Take the file.', failed: true }); }
 }
 
+/** Who had asked before, and who has not since: while caches may hold the old answer it is read anew. */
 function resolvers(m) {
   const r = m && m.resolvers;
   if (!r) return null;
+  const open = r.asked_before - r.asked_again;
   const missing = r.missing || [];
-  return card('still', 'Who may still be answered from a cache', 'now', [h('p.big', num(missing.length || r.asked_before - r.asked_again), ' ', h('small', `of ${num(r.asked_before)} resolvers have not asked again`)),
-    h('ul', missing.slice(0, 10).map(x => h('li', h('code', nm(typeof x === 'string' ? x : x.client || x.address)), x.last_at && [' last asked ', time(x.last_at)])))], { pad: true });
+  return card('still', 'Who may still go by the old answer', m.caches_over_at && now() > ms(m.caches_over_at) ? 'caches are over' : 'now', [
+    h('p.big', num(open), ' ', h('small', `of ${many(r.asked_before, 'resolver')} that may have kept it ${open === 1 ? 'has' : 'have'} not asked again`)),
+    r.asked_before ? bar(r.asked_again / r.asked_before, 'flow', 'Resolvers that have asked again') : null,
+    r.partial && h('p.small', 'More had asked than are remembered: the figures are of those that are.'),
+    h('ul.says', missing.slice(0, 10).map(x => h('li', h('code', nm(typeof x === 'string' ? x : x.client || x.address))))), open > 10 && h('p.small', `and ${num(open - Math.min(10, missing.length))} more`)], { pad: true });
 }
+
+/** Reads the move that is looked at again, as long as resolvers may follow it. */
+async function renew() {
+  const m = it.moves[0];
+  const over = m && (ms(m.caches_over_at) || ms(m.committed_at));
+  if (!m || document.hidden || !document.getElementById('pic') || now() > over + 70e3) return;
+  const { items } = await get(`/scenarios/${enc(m.scenario)}/transitions${query({ since: m.committed_at, limit: 10 })}`).catch(() => ({ items: [] }));
+  const fresh = items.find(t => t.seq === m.seq);
+  if (fresh && it.moves[0] === m) { it.moves = [fresh]; repaint(); }
+}
+setInterval(renew, 5000);
 
 function incident() {
   const { events } = it.doc;
@@ -168,7 +184,7 @@ function incident() {
   return [crumb(link(at('timeline'), 'Timeline'), m ? `${wall(m.committed_at, now())} ${m.scenario} ${m.seq}` : wall(it.span[0] + AROUND, now())),
     h('div.title', h('h1', m ? [nm(m.scenario), ` ${m.direction === 'activate' ? 'activated' : 'deactivated'} at `, time(m.committed_at)] : ['Around ', time(new Date(it.span[0] + AROUND).toISOString(), 3)]), m && h('span.ink2', `seq ${m.seq}`),
       h('div.btns', h('button.btn', { type: 'button', onclick: copy }, 'Copy as Markdown'), h('a.btn', { href: `/api/v1${it.path}`, download: 'timeline.json' }, 'Download JSON'))),
-    m && h('p.ink2', 'Because of ', m.cause === 'forced' || (!m.group && m.actor !== 'auto') ? h('span.hand', `${who(m.actor)}, by force`) : h('b', h('bdi', m.group || m.cause)), m.reason && h('bdi', `, “${m.reason}”`), '. ', m.caches_over_at && ['Resolvers that obey the TTL followed by ', time(m.caches_over_at), '.']), m && phases(m),
+    m && h('p.ink2', 'Because of ', m.cause === 'forced' || (!m.group && m.actor !== 'auto') ? h('span.hand', `${who(m.actor)}, by force`) : h('b', h('bdi', m.group || m.cause)), m.reason && h('bdi', `, “${m.reason}”`), '. ', m.first_answer_at ? ['The first new answer was given at ', time(m.first_answer_at, 3), '. '] : m.resolvers && 'Nobody has asked since. ', m.caches_over_at && [`Resolvers that obey the TTL ${now() < ms(m.caches_over_at) ? 'follow' : 'followed'} by `, time(m.caches_over_at), '.']), m && phases(m),
     !events.length ? note('', 'info', 'The journal holds nothing of this time.') : [h('div.cols', card('pic', 'What happened, by layer', 'drag, or use the arrow keys: one event at a time', [
       h('div.play', h('button.btn', { type: 'button', onclick: play }, it.playing ? '❚❚ Pause' : '▶ Replay'), h('select', { 'aria-label': 'Speed', value: String(it.speed), onchange: x => { it.speed = Number(x.target.value); } }, [1, 5, 20].map(n => h('option', { value: n, selected: n === it.speed }, `${n}×`))),
         h('input', { type: 'range', min: 0, max: events.length - 1, step: 1, value: String(it.at), 'aria-label': 'Event', 'aria-valuetext': `${wall(e.at, now(), 3)}, ${e.object} ${e.text}`, oninput: x => { stop(); seek(Number(x.target.value)); } }), h('span.at.mono', wall(e.at, now(), 3))), picture()])),

@@ -7,6 +7,7 @@ import { ask, drain, enable, force, takeOut } from './acts.js';
 import { drained, waitsFor } from './status.js';
 import { Series, plot } from './chart.js';
 import { needs as refollow, repaint, setParams } from './app.js';
+import { cardOf, needsOf } from './policy.js';
 import { byWhom, connections, filters, p99, pager, probing, rowActs, tone } from './lists.js';
 
 export const title = args => args[0] || 'Vservers';
@@ -17,6 +18,7 @@ export function needs([name], params) {
     vserver: { path: `/vservers/${enc(name)}`, kind: 'vserver', one: true, refetch: ['service'], every: 5, keep: true },
     // Comes each second by the stream, where that has rates.
     stats: { path: `/stats/vservers/${enc(name)}`, every: net.noRates ? 5 : 0, keep: true },
+    ...needsOf(name),
     ...members_.reduce((all, m) => ({ ...all, [`m:${m}`]: { path: `/services/${enc(m)}`, kind: 'service', one: true, every: leaving_.has(m) ? 5 : 15, keep: true } }), {}),
     on: { path: `/connections${query({ vserver: name, limit: 200 })}`, refetch: ['service'], every: 5, keep: true },
   };
@@ -185,6 +187,7 @@ function one(v) {
       plot(series, 'Latency', 'ms; solid p99, dashed p50', [num(series.last('p99')), ' ', h('small', 'ms p99, p50 ', num(series.last('p50')), ' ms')], lat, { area: false, note: series.since('p99') }),
       plot(series, 'Connections', 'open', [num(series.last('connections') ?? v.connections), ' ', h('small', `open, surge queue ${num(v.surge_count ?? v.surge ?? 0)}`)], [series.line('connections', ['connections', 'client_connections'])], { note: series.since('connections') })),
     v.role !== 'cs' && h('div.cols', card('members', `Members, ${num(v.members.length)}`, h('span.keys', 'focus a row: ', h('kbd', 'd'), ' drain ', h('kbd', 'e'), ' enable ', h('kbd', 'f'), ' force'), members(v, services))),
+    cardOf(v),
     leaving.map(m => { const s = services.find(x => x.name === m.service); const d = s && s.drain; return h('div.cols', { key: `on-${m.service}` }, card(`on-${m.service}`, ['Still on ', nm(m.service), `, ${num(m.active)}`], d && [d.persistent_clients ? `${many(d.persistent_clients, 'client')} with persistence` : d.persistent_note || ''], [d && h('div.pad', bar(drained(d), '', `Drain of ${m.service}`)), connections({ items: on.items.filter(c => c.service === m.service) }, true)])); }),
     h('div.cols', card('on', 'Open connections', null, shows('on', d => connections(d)))), h('div.cols', explainCard(v))];
 }

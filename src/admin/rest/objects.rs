@@ -227,6 +227,18 @@ pub(super) async fn replace(
     write(kept, asked, sent, Ask { dry_run, always: true, ..Ask::default() }, true).await
 }
 
+/// Sets keys of an object by a merge patch; adds it where it is not there.
+pub(super) async fn merge(
+    kept: &'static Kept,
+    asked: &Asked,
+    sent: Map<String, Value>,
+    dry_run: bool,
+) -> Result<Response, Problem> {
+    let (root, _) = read(&asked.app, &asked.caller).await?;
+    let is_new = kept.find(&root, None, &asked.name()).is_none();
+    write(kept, asked, sent, Ask { dry_run, ..Ask::default() }, is_new).await
+}
+
 async fn write(
     kept: &'static Kept,
     asked: &Asked,

@@ -7,6 +7,8 @@ mod claims;
 mod driver;
 #[path = "browser/looks.rs"]
 mod looks;
+#[path = "browser/people.rs"]
+mod people;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -120,6 +122,14 @@ fn configuration(backends: &[Backend]) -> String {
         type = "HTTP"
         address = "127.0.0.1:0"
         services = {{ web1 = 3, web2 = 1 }}
+        responder_policies = {{ old = 10 }}
+        [responder_action.away]
+        type = "redirect"
+        target = '"/new"'
+        [responder_policy.old]
+        rule = 'HTTP.REQ.URL.EQ("/old")'
+        action = "away"
+        comment = "is the path of old"
         [vserver.alone]
         type = "HTTP"
         address = "127.0.0.1:0"

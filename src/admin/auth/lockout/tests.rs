@@ -139,3 +139,20 @@ async fn one_account_of_a_guesser_forgives_nothing_but_its_own() {
     }
     assert!(lockout.check(now, &who("another", "192.0.2.1")).is_err());
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_counts_is_told_by_name_and_what_is_forgotten_is_not() {
+    let (mut lockout, now) = (Lockout::default(), Instant::now());
+    lockout.right(now, &who("eve", "192.0.2.1"));
+    wrong(&mut lockout, now, 10, "ops", "192.0.2.1");
+    wrong(&mut lockout, now, 2, "ops", "192.0.2.2");
+    wrong(&mut lockout, now, 1, "eve", "192.0.2.1");
+    let ops = Counted { name: "ops".into(), known: false, wrong: 12, locked: vec![LOCKED] };
+    let eve = Counted { name: "eve".into(), known: true, wrong: 1, locked: Vec::new() };
+    assert_eq!(lockout.counted(now), [eve.clone(), ops.clone()]);
+    let later = now + FORGET;
+    assert_eq!(lockout.counted(later), [eve, Counted { wrong: 10, locked: Vec::new(), ..ops }]);
+    lockout.lift(later, "ops");
+    lockout.right(later, &who("eve", "192.0.2.1"));
+    assert_eq!(lockout.counted(later), []);
+}

@@ -23,6 +23,8 @@ pub(super) const ALL: &[Claim] = &[
     ("every page fits a desktop and a phone", super::looks::every_page_fits_and_is_there_to_be_looked_at),
     ("a silent stream is said within six seconds, and is made good", a_silent_stream_is_said),
     ("who is not known logs in, acts in a session, and logs out", who_is_not_known_logs_in),
+    ("users and tokens are made and taken away", super::people::users_and_tokens_are_made_and_taken_away),
+    ("states stay apart without colour and nothing moves", super::looks::states_stay_apart),
     ("no request leaves the machine", no_request_leaves),
 ];
 
@@ -45,6 +47,12 @@ fn each_page_shows_live_data(stage: &Stage) {
         ("dns/example.test", "192.0.2.10"),
         ("outbox", "Nothing waits and nothing was given up."),
         ("journal", "What happened"),
+        ("policies", "Rules of the configuration"),
+        ("policies", "is the path of old"),
+        ("vservers/web", "All policies"),
+        ("monitors", "that nothing uses"),
+        ("monitors/ok", "Where it probes"),
+        ("people", "Nobody needs to log in."),
         ("missing", "Clients of NITRO found everything that they asked for."),
         ("config", "[scenario.dr.activate]"),
         ("certificates", "No certificates are defined."),
@@ -277,12 +285,16 @@ fn a_configuration_is_checked_as_it_is_typed(stage: &Stage) {
     typed(".replace('[switch.drill]', '[switch.drill]\\ninitail = true')");
     browser.reads("initail");
     browser.until("document.getElementById('apply').getAttribute('aria-disabled') === 'true'");
-    typed(".replace('initail = true', '[switch.spare]')");
+    typed(".replace('initail = true', '[switch.spare]\\n[service.nobody]\\naddress = \"127.0.0.1:9\"')");
+    browser.reads("no vserver has it as a member");
     browser.until("document.getElementById('apply').getAttribute('aria-disabled') === null");
     browser.click("button", "Apply…");
     browser.until("document.getElementById('go') && !document.getElementById('go').ariaDisabled");
     browser.run("document.getElementById('go').click()");
     browser.reads("Applied");
+    // Warnings of what runs take one line above the editor, which opens.
+    browser.until("document.querySelector('#f-running summary')?.innerText.includes('warning')");
+    assert_eq!(browser.run("return document.getElementById('f-running').open"), json!(false));
     assert_eq!(stage.appliance.get("/switches/spare")["value"], false);
     browser.reads("What runs is not what is saved.");
 }
@@ -363,7 +375,7 @@ fn send(stage: &Stage) {
 }
 
 /// The scenario stands inactive, by its base modes.
-fn set_back(stage: &Stage) {
+pub(super) fn set_back(stage: &Stage) {
     let modes = r#"{"activate": "auto", "deactivate": "on", "reason": "set back"}"#;
     stage.appliance.act("PUT", "/scenarios/dr/modes", modes);
     let modes = r#"{"activate": "auto", "deactivate": "off", "reason": "set back"}"#;

@@ -1,0 +1,99 @@
+//! Policies as they are at work: where they are bound, and how often they acted. What they say is in the configuration.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering::Relaxed;
+
+use super::text;
+use crate::control::World;
+use crate::model::policy::{PolicyBank, Said};
+
+dto! {
+    /// A policy at work.
+    pub struct PolicyDto {
+        pub name: String,
+        /// `responder`, `rewrite` or `cs` (content switching); a name may stand for one of each.
+        pub kind: String,
+        /// The action that it names; null: its bindings say where it leads.
+        pub action: Option<String>,
+        /// Requests or answers that it acted on, since the process started. What does nothing is not counted.
+        pub hits: u64,
+        /// Where it is bound, by vserver.
+        pub bindings: Vec<PolicyBindingDto>,
+    }
+
+    /// A policy at a vserver.
+    pub struct PolicyBindingDto {
+        pub vserver: String,
+        /// Lower first, within its kind and bind point; null: behind all that have one.
+        pub priority: Option<u32>,
+        /// `END`: where it acts no later one of its kind is asked; `NEXT`: they are.
+        pub goto: String,
+        /// `REQUEST` or `RESPONSE`.
+        pub bind_point: String,
+        /// Where it leads in place of what its action says.
+        pub target: Option<String>,
+        /// Requests or answers of this vserver that it acted on, since the process started.
+        pub hits: u64,
+    }
+}
+
+// === impl PolicyDto ===
+
+impl PolicyDto {
+    /// All of them, in the order in which their kinds are asked, by name; `vserver`: only those that are bound to it, and
+    /// of their bindings only those, in the order in which they are asked there.
+    pub fn all(world: &World<'_>, vserver: Option<&str>) -> Vec<PolicyDto> {
+        let mut hits: BTreeMap<(PolicyBank, &str, &str), u64> = BTreeMap::new();
+        for (rule, live) in world.model.rules.iter().zip(&world.snapshot.rules) {
+            if let Some((bank, policy)) = world.model.policies.rules.get(&rule.name) {
+                let at = (*bank, &**policy, &*world.model.vserver(rule.vserver).name);
+                *hits.entry(at).or_default() += live.hits_total.load(Relaxed);
+            }
+        }
+        let mut bound: BTreeMap<(PolicyBank, &str), Vec<PolicyBindingDto>> = BTreeMap::new();
+        let wanted = world.model.vservers.iter().filter(|one| vserver.is_none_or(|name| *one.name == *name));
+        for (one, policy) in wanted.flat_map(|one| one.policies.iter().map(move |policy| (one, policy))) {
+            let acted = hits.get(&(policy.bank, &*policy.policy, &*one.name)).copied().unwrap_or_default();
+            bound.entry((policy.bank, &*policy.policy)).or_default().push(PolicyBindingDto {
+                vserver: text(&one.name),
+                priority: policy.priority,
+                goto: if policy.goes_on { "NEXT" } else { "END" }.into(),
+                bind_point: if policy.of_answer { "RESPONSE" } else { "REQUEST" }.into(),
+                target: policy.target.as_deref().map(text),
+                hits: acted,
+            });
+        }
+        let mut all: Vec<PolicyDto> = Vec::new();
+        for bank in PolicyBank::ALL {
+            let of_bank = world.model.policies.objects.iter().filter(|object| object.kind.section() == bank.section());
+            all.extend(of_bank.filter_map(|object| {
+                let bindings = bound.remove(&(bank, &*object.name)).unwrap_or_default();
+                let action = object.says.iter().find_map(|(key, said)| match said {
+                    Said::Text(action) if *key == "action" => Some(text(action)),
+                    _ => None,
+                });
+                let hits = bindings.iter().map(|one| one.hits).sum();
+                let is_wanted = vserver.is_none() || !bindings.is_empty();
+                is_wanted.then(|| PolicyDto { name: text(&object.name), kind: word(bank), action, hits, bindings })
+            }));
+        }
+        if vserver.is_some() {
+            let asked = |one: &PolicyDto| {
+                let binding = &one.bindings[0];
+                let bank = PolicyBank::ALL.into_iter().position(|bank| word(bank) == one.kind);
+                (binding.bind_point == "RESPONSE", bank, binding.priority.unwrap_or(u32::MAX))
+            };
+            all.sort_by_key(asked);
+        }
+        all
+    }
+}
+
+fn word(bank: PolicyBank) -> String {
+    match bank {
+        PolicyBank::Responder => "responder",
+        PolicyBank::Rewrite => "rewrite",
+        PolicyBank::Cs => "cs",
+    }
+    .into()
+}
