@@ -71,6 +71,7 @@ const FILES: &[File] = &[
     file!("states.js", JS),
     file!("status.js", JS),
     file!("timeline.js", JS),
+    file!("triage.js", JS),
     file!("vservers.js", JS),
 ];
 

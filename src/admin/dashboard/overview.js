@@ -1,5 +1,5 @@
 // The page that is open at three in the morning: what is so, why, what is wrong, what people did, what is leaving.
-import { h, icon } from './dom.js';
+import { h } from './dom.js';
 import { at, ms, num, span, wall, who } from './fmt.js';
 import { need, now } from './net.js';
 import { act, b, bar, card, link, modes, nm, obj, scenarioBadge, shown, shows, since, stateBadges, table, time } from './parts.js';
@@ -7,9 +7,8 @@ import { ask, changeModes, drain, enable, flip, force, release, replay, returns 
 import { explainForm } from './explain.js';
 import { goings, names } from './names.js';
 import { picture } from './pair.js';
+import { column, entry } from './triage.js';
 import { drained, forced, sentence, verdict, waitsFor, wrong } from './status.js';
-
-const MOST = 5;
 
 export const title = () => 'Overview';
 export const needs = () => ({
@@ -19,18 +18,6 @@ export const needs = () => ({
   vservers: { path: '/vservers?limit=100', kind: 'vserver', every: 10, keep: true },
   dead: { path: '/outbox?status=dead&limit=50', refetch: ['trigger', 'scenario'] },
 });
-
-export function column(id, cls, sign, tone, head, right, items, none) {
-  const rest = items.length - MOST;
-  return h('section', { class: `card tri ${items.length ? cls : 'clear'}`, id, 'aria-labelledby': `${id}-h` },
-    h('h2', { id: `${id}-h` }, h('span', { class: items.length ? tone : 'dim' }, icon(sign)), `${head}, ${items.length}`, h('span.r.dim', right)),
-    items.length ? h('ul', items.slice(0, MOST)) : h('p.empty', none),
-    rest > 0 ? h('details', h('summary', `${rest} more`), h('ul', items.slice(MOST))) : null);
-}
-
-export function entry(key, badges, object, age, why, extra) {
-  return h('li', { key }, h('span.t', badges, object), h('span.age', age), why && h('p.why', why), extra);
-}
 
 function wrongs(status) {
   const dead = need('dead').items;

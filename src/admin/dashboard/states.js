@@ -4,7 +4,7 @@ import { net, now } from './net.js';
 import { answers, b, bar, beam, card, checkBadge, group, modes, nm, note, scenarioBadge, shown, site, stateBadges, table } from './parts.js';
 import { chart } from './chart.js';
 import { goesTo } from './names.js';
-import { column, entry } from './overview.js';
+import { column, entry } from './triage.js';
 
 export const title = () => 'Component states';
 
