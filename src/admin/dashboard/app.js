@@ -388,7 +388,8 @@ export async function begin() {
 }
 
 net.login = () => {
-  if (route.name === 'login') return;
+  // Several answers may ask for it before the page has changed.
+  if (route.name === 'login' || location.hash === at('login')) return;
   net.wanted = location.hash;
   net.me = null;
   location.hash = at('login');

@@ -59,7 +59,7 @@ pub(super) fn users_and_tokens_are_made_and_taken_away(stage: &Stage) {
         status("bob", "wrong");
     }
     assert_eq!(status("bob", "bob-secret"), 429);
-    browser.reads("1 name is locked out.");
+    browser.reads("is locked out.");
     browser.click("main button", "Lift…");
     send(stage);
     browser.reads("bob may try again.");
