@@ -18,7 +18,8 @@
 //! every change warn: the configuration can then be changed over the Unix socket alone.
 //!
 //! A lost password is no disaster: on the box `sudo bascule shell` needs none. Write a new hash (`bascule passwd`) into the
-//! file and reload.
+//! file and reload. Superusers set one with `PUT /api/v1/users/NAME/password` and `{"password": …}`, which adds the user
+//! where there is none, with `"role"` if it is said; who is the first to log in must be a superuser. The hash alone is kept.
 //!
 //! ## Sessions
 //!
@@ -101,6 +102,8 @@
 //!
 //! A lock is forgotten when the user gets another password, and when a superuser lifts it:
 //! `unlock system user NAME` in the shell, `DELETE /api/v1/users/NAME/lock`; also for a name of the directory.
+//! `GET /api/v1/logins` tells of every user, and of who has logged in by the directory, the open sessions, the wrong
+//! passwords that still count, and until when a lock lasts.
 //!
 //! ## How much one caller may hold
 //!

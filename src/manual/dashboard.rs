@@ -6,7 +6,8 @@
 //!
 //! ## Reading it
 //!
-//! The overview begins with a sentence: where traffic goes, and who has the next move. Below it stand three columns: what
+//! The overview begins with a sentence: where traffic goes, and who has the next move. Under it stands where the steered
+//! names go, those that go the same way for the same reason together. Below stand three columns: what
 //! is wrong, what people have forced, what is leaving. Then comes where every steered name goes and why, the pair of
 //! data centres, scenarios that are not at rest, and vservers. The bar at the top counts the three columns on every page.
 //!
@@ -29,12 +30,15 @@
 //! | Data centres | pairs: what is seen, the situation, who should answer and who does; signals with their targets; maintenance; other boxes |
 //! | DNS and zones | what each steered name answers, and the step that decided each record; why, for any name, client and moment |
 //! | Timeline | moves of scenarios that belong together: phases, a picture by layer, a replay, what DNS answered at the moment looked at; as Markdown or JSON |
-//! | Vservers | one vserver: where new clients go now, requests, latency and connections, its members, who is still on one that drains, why a request goes where it goes |
+//! | Vservers | one vserver: where new clients go now, requests, latency and connections, its members, who is still on one that drains, the policies bound to it in the order in which they are asked, why a request goes where it goes |
 //! | Services, Checks | the same rows across vservers, problems first, filtered on the appliance; one service: why it gets new clients or none, its last 48 hours, its monitors; one check: its last samples |
+//! | Monitors | each with its interval, what it probes, how many of these fail; the failing ones first |
+//! | Policies | responder, rewriting and content switching: when, what they do, where they are bound, how often they acted; rules of the configuration, pattern sets, named expressions |
+//! | Users and tokens | users with their role, last login, open sessions and locks; tokens with their ends; logins and refusals. Superusers add and remove users, set passwords and roles, lift locks, make and revoke tokens |
 //! | Outbox | deliveries that wait and that were given up, triggers with their breakers, queries of guards |
 //! | Journal | what happened, by object, person, kind and time; each row leads to its moment |
 //! | Asked in vain | what clients of NITRO asked for and this build does not have |
-//! | Configuration | the running configuration: checked as you type, what it would change, applied all or nothing; running and saved apart |
+//! | Configuration | the running configuration: checked as you type, what it would change, applied all or nothing; running and saved apart; its warnings in a line that opens |
 //! | Certificates | the first to expire first |
 //!
 //! ## Acting
@@ -51,6 +55,10 @@
 //! A preview older than ten seconds is made again before anything is sent; where it has changed, nothing is sent and the
 //! page says so. The same holds where somebody else was faster. A record of what was done stays at the lower edge until it
 //! is dismissed, with the way back. Roles that may not act see the buttons and which role they need.
+//!
+//! A token is made in the browser and shown once; the appliance is told its hash alone. Where the page came over plain HTTP
+//! from another machine a browser cannot make one: use `bascule token create`. Users and tokens are part of the
+//! configuration: a change is in force at once, and gone with the next restart unless it is saved.
 //!
 //! ## Keys
 //!

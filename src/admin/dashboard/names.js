@@ -66,7 +66,7 @@ export function names(zones, most) {
     { head: 'Name', wide: true, cell: r => [h('a.obj', { href: at('dns', r.zone) }, nm((r.owner || r.name).replace(/\.$/, ''))), '\u00a0', r.type] },
     { head: 'Goes to', wide: true, cell: goesTo },
     { head: 'Why', wide: true, cell: becauseOf },
-    { head: 'Since', cell: r => (r.since ? since(r.since) : 'the start') },
+    { head: 'Since', cell: r => (r.since ? since(r.since) : h('span.nw', 'the start')) },
     { head: 'Queries', num: true, cell: served },
   ], rows.slice(0, most), {
     none: ['No names are steered. Records of an ', h('code', 'rrset'), ' with cond or drCond are; see example.toml.'],

@@ -4,6 +4,7 @@ import { enc, many, ms, num, wall, who } from './fmt.js';
 import { can, need, net, now, query } from './net.js';
 import { act, b, card, left, nm, note, shows, since, table, time } from './parts.js';
 import { ask, saveConfig } from './acts.js';
+import { record } from './dialog.js';
 
 export const title = () => 'Users and tokens';
 export const needs = () => ({
@@ -46,11 +47,12 @@ async function tokenOf() {
 }
 
 async function newToken(opener) {
+  if (!globalThis.crypto?.subtle) { record({ text: 'A browser makes no token on a page that came over plain HTTP from another machine. Use https://, or `bascule token create`.', failed: true }); return; }
   const [text, hash] = await tokenOf();
   ask({ ...configures, title: 'New token', method: 'POST', path: '/tokens', intro: 'For programs. It is shown once, after this; the appliance keeps a hash.',
     body: v => ({ name: v.name.trim(), role: v.role, hash, ...(v.lasts ? { expires: new Date(now() + parseInt(v.lasts, 10) * 3600e3).toISOString().replace(/\.\d+/, '') } : {}) }),
     fields: [{ id: 'name', label: 'Name', hint: 'who uses it', value: '', required: true }, { id: 'role', label: 'Role', options: ROLES, value: 'read-only' }, { id: 'lasts', label: 'Lasts', options: LASTS, value: '2160h' }],
-    verb: 'Make the token', keep: 'Make none', done: (_, v) => ({ ...unsaved(`Token ${v.name}, shown this once: ${text} `) }) }, opener);
+    verb: 'Make the token', keep: 'Make none', done: (_, v) => ({ ...unsaved(''), text: `The token ${v.name} is made. Not saved yet. Shown this once: ${text}` }) }, opener);
 }
 const revoke = t => ({ ...configures, title: `Revoke ${t.name}`, method: 'DELETE', path: `/tokens/${enc(t.name)}`, body: () => undefined, danger: true,
   intro: 'Whoever uses it is refused from the next request on.', verb: `Revoke ${t.name}`, keep: 'Keep it', done: () => unsaved(`The token ${t.name} is revoked.`) });
