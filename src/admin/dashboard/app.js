@@ -196,7 +196,7 @@ function rail(status) {
   const of = (...kinds) => problems.filter(p => kinds.includes(p.kind) && p.severity !== 'info').length;
   const marks = {
     scenarios: [of('scenario') || need('scenarios').items.filter(x => x.state !== 'inactive' || x.stuck).length, 'not at rest', of('scenario') ? 'bad' : ''],
-    services: [of('service', 'service_group', 'check', 'monitor', 'name'), 'wrong', 'bad'], vservers: [of('vserver'), 'wrong', 'bad'],
+    services: [of('service', 'service_group', 'check', 'name'), 'wrong', 'bad'], monitors: [of('monitor'), 'wrong', 'bad'], vservers: [of('vserver'), 'wrong', 'bad'],
     datacenters: [of('datacenter', 'datacenter_pair', 'peer'), 'wrong', 'bad'], dns: [of('zone', 'rrset'), 'wrong', 'bad'],
     outbox: [of('trigger', 'delivery', 'query'), 'not delivered', 'bad'], certificates: [of('certificate'), 'wrong', 'bad'],
     config: [status && status.config.unsaved ? 1 : 0, 'unsaved change', 'warn'],
@@ -291,7 +291,7 @@ function typed(text) {
   clearTimeout(pause);
   if (!text.trim() || /^why\b/i.test(text)) { find.items = []; paintNow(); return; }
   pause = setTimeout(async () => {
-    const kinds = [['services', 'service'], ['vservers', 'vserver'], ['scenarios', 'scenario'], ['zones', 'zone'], ['checks', 'check']];
+    const kinds = [['services', 'service'], ['vservers', 'vserver'], ['scenarios', 'scenario'], ['zones', 'zone'], ['checks', 'check'], ['monitors', 'monitor']];
     const found = await Promise.all(kinds.map(([path, kind]) => search(path, text.trim(), 5).then(names => names.map(name => ({ kind, name })), () => [])));
     if (find.text === text) { find.items = found.flat().slice(0, 12); paintNow(); }
   }, 150);

@@ -7,7 +7,7 @@ import { can, isFresh, need, net, now } from './net.js';
 const PAGES = {
   service: 'services', vserver: 'vservers', scenario: 'scenarios', service_group: 'services', check: 'checks',
   datacenter: 'datacenters', datacenter_pair: 'datacenters', zone: 'dns', rrset: 'dns', trigger: 'outbox',
-  certificate: 'certificates', server: 'services', monitor: 'services', switch: 'scenarios', peer: 'datacenters',
+  certificate: 'certificates', server: 'services', monitor: 'monitors', switch: 'scenarios', peer: 'datacenters',
   query: 'outbox', delivery: 'outbox',
 };
 
@@ -20,7 +20,7 @@ export function hrefOf(kind, name) {
   if (!page) return kind === 'appliance' ? at('config') : null;
   if (kind === 'service' || kind === 'vserver' || kind === 'scenario') return at(page, name);
   if (kind === 'service_group') return `${at(page)}?q=${encodeURIComponent(name + '/')}`;
-  if (kind === 'monitor') return at(page, name.split(':')[0]);
+  if (kind === 'monitor') return at(page, name);
   if (kind === 'server' || kind === 'check') return kind === 'check' ? at('checks', name) : at('services');
   if (kind === 'switch' && /\.maintenance$/.test(name)) return at('datacenters');
   return at(page);
