@@ -15,6 +15,7 @@ pub mod dto;
 mod access;
 pub(crate) mod auth;
 mod body;
+mod cleared;
 mod dashboard;
 pub(crate) mod edit;
 mod events;
@@ -64,6 +65,7 @@ struct Shared {
     turns: edit::Turns,
     answers: idempotency::Answers,
     nitro: nitro::Nitro,
+    cleared: cleared::Cleared,
     history: Arc<history::History>,
     /// Streams of `/events`.
     streams: Arc<events::Streams>,
@@ -86,6 +88,7 @@ impl App {
             turns: edit::Turns::default(),
             answers: idempotency::Answers::default(),
             nitro: nitro::Nitro::default(),
+            cleared: cleared::Cleared::default(),
             history,
             streams: Arc::default(),
             searches: searches::Searches::default(),

@@ -218,13 +218,25 @@ impl Call<'_> {
         entry::allow(&self.caller, Access::Read)?;
         let Target { resource, name, asked, .. } = self.target;
         let Some(resource) = resource else { return Ok(shape::names("statobjects", stat::RESOURCES)) };
-        let app = self.app.clone();
+        let clearing = stat::Clearing::of(&resource, &asked)?;
+        if clearing.is_some() {
+            entry::allow(&self.caller, Access::Operate)?;
+        }
+        let (app, caller) = (self.app.clone(), self.caller.clone());
         let now = tokio::time::Instant::now();
         let study = move |world: &crate::control::World<'_>| {
             let machine = machine::Machine::read(&app.0.nitro.meter, now);
-            let found = stat::read(world, &machine, &resource, name.as_ref(), &asked);
+            let seen = stat::Seen { world, cleared: &app.0.cleared };
+            let found = stat::read(&seen, &machine, &resource, name.as_ref(), &asked);
             let found = found.unwrap_or_else(|| Err(Fault::new(1088, target::printable(&resource))))?;
-            shape::shape(&resource, found, &asked)
+            let answer = shape::shape(&resource, found, &asked)?;
+            if let Some(clearing) = clearing {
+                // What is cleared is told once more.
+                clearing.carry_out(&seen, &machine, &resource, name.as_ref());
+                let named = name.as_ref().map(|name| format!(" {}", name.meant())).unwrap_or_default();
+                app.0.keeper.audit.cleared(app.handle(), &caller, &format!("{}{named}", resource.to_lowercase()));
+            }
+            Ok(answer)
         };
         self.app.study(study).await.map_err(Fault::from)?
     }

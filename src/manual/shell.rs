@@ -42,7 +42,12 @@
 //! | `-fullValues` | nothing more: no value is ever shortened |
 //! | `-ntimes N` | N times, every seven seconds (`-interval S`: every S); 0: until ^C |
 //! | `-at 14:17` | of one service or vserver: what was counted then. A time of day is the last that was, in UTC as all times that are shown; `-at 2h` and `-at 2026-11-29T03:10:00Z` are taken as well. The past reaches back 48 hours |
-//! | `-clearstats`, `-logFile` | refused: counters are not cleared, for others read them too, and there are no files of them |
+//! | `-clearstats basic`, `-clearstats full` | of vservers, services, groups (with their members), `ns` and `ssl`: tells the counters once more, and they begin at 0 again (both levels alike). `clear ns stats global` clears those of the appliance, `all` those of every object too. A role that operates is needed, and the journal says who did it |
+//! | `-logFile` | refused: there are no files of counters |
+//!
+//! What is cleared begins again for `stat`, for NITRO under `stat` (`?args=clearstats:full`) and for
+//! `/api/v1/stats/…?cleared=true`, until the appliance starts anew. `/metrics`, `-at` and `/api/v1/stats` go on counting:
+//! who reads those sees no break.
 //!
 //! ## Pasting
 //!

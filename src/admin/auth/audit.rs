@@ -59,6 +59,13 @@ impl Audit {
         handle.journal_access(Name::clone(&caller.actor), Name::clone(&caller.door), body);
     }
 
+    /// Somebody cleared counters. `of`: which, in NITRO's words: `lbvserver web`, `service`.
+    pub fn cleared(&self, handle: &Handle, caller: &Caller, of: &str) {
+        tracing::info!(door = &*caller.door, of, "counters cleared by {}", caller.actor);
+        let body = json!({ "what": "clearstats", "of": of });
+        handle.journal_access(Name::clone(&caller.actor), Name::clone(&caller.door), body);
+    }
+
     /// Whether another login or logout of somebody is told, and how many were left out before it.
     fn may_tell(&self, now: Instant, actor: &Name) -> Option<u64> {
         let mut sessions = self.sessions.lock();

@@ -9,9 +9,11 @@ use crate::snapshot::live::{Interval, Measured};
 
 dto! {
     /// What was counted and measured of one vserver or service. Totals count since the start, or since the object was
-    /// made; a new configuration does not touch them.
+    /// made; a new configuration does not touch them. With `cleared` they count since `cleared_at`.
     pub struct StatsDto {
         pub name: String,
+        /// When somebody cleared the counters; null where nobody did, and where it was not asked for.
+        pub cleared_at: Option<String>,
         /// Requests (HTTP), connections (L4).
         pub requests: FlowDto,
         /// Answers that servers began.
@@ -109,6 +111,7 @@ impl StatsDto {
     pub fn of(name: &str, stats: &Stats) -> StatsDto {
         StatsDto {
             name: text(name),
+            cleared_at: None,
             requests: FlowDto::of(stats.requests),
             responses: FlowDto::of(stats.responses),
             bytes_in: FlowDto::of(stats.bytes_in),

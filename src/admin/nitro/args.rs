@@ -21,7 +21,7 @@ const COMPARED: &[(&str, &[&str])] =
 /// Attributes of bindings that have no table of their own.
 const OF_BINDINGS: &[&str] = &["name", "ip", "port", "servername", "servicename", "servicegroupname", "vservername"];
 /// Of every resource under `stat`: everything is shown always.
-const OF_STATISTICS: &[&str] = &["detail", "fullvalues"];
+const OF_STATISTICS: &[&str] = &["detail", "fullvalues", "clearstats"];
 
 fn listed(table: &[(&str, &'static [&'static str])], resource: &str) -> &'static [&'static str] {
     table.iter().find(|(name, _)| *name == resource).map_or(&[], |(_, keys)| keys)

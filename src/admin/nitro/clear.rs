@@ -1,10 +1,12 @@
-//! `POST nsconfig?action=clear`: the running configuration; the file stays until somebody saves.
+//! `POST nsconfig?action=clear`: the running configuration; the file stays until somebody saves. `POST
+//! nsstats?action=clear`: the counters as `stat` shows them.
 
 use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value};
 
 use super::answer::{Answer, Fault, Object};
-use super::{Call, entry};
+use super::target::printable;
+use super::{Call, entry, machine, stat};
 use crate::admin::auth::Access;
 use crate::netscaler::document::Document;
 use crate::netscaler::resource::Resource;
@@ -25,6 +27,25 @@ impl Call<'_> {
             Ok(())
         };
         self.app.edit(self.caller.clone(), false, None, edit).await?;
+        Ok(Answer::ok().into_response())
+    }
+
+    /// `cleanuplevel`: `global` are the counters of the appliance, `all` those of everything.
+    pub(super) async fn clear_statistics(&self, object: Option<&Object>) -> Result<Response, Fault> {
+        entry::allow(&self.caller, Access::Operate)?;
+        let level = object.and_then(|object| object.get("cleanuplevel")).and_then(Value::as_str);
+        let level = level.ok_or_else(|| Fault::new(1095, "cleanuplevel"))?.to_ascii_lowercase();
+        if !["global", "all"].contains(&&level[..]) {
+            return Err(Fault::new(1097, format!("cleanuplevel, {}", printable(&level))));
+        }
+        let (app, caller) = (self.app.clone(), self.caller.clone());
+        let now = tokio::time::Instant::now();
+        let clear = move |world: &crate::control::World<'_>| {
+            let machine = machine::Machine::read(&app.0.nitro.meter, now);
+            stat::clear_all(&stat::Seen { world, cleared: &app.0.cleared }, &machine, level == "all");
+            app.0.keeper.audit.cleared(app.handle(), &caller, &format!("nsstats {level}"));
+        };
+        self.app.study(clear).await.map_err(Fault::from)?;
         Ok(Answer::ok().into_response())
     }
 }

@@ -1,6 +1,7 @@
 //! `/nitro/v1/stat/…`: counters and gauges as text, rates as numbers, percentages as floats. What NetScaler counts and
 //! is not counted here is 0, because clients take a missing label for an error.
 
+mod clear;
 mod objects;
 mod policies;
 mod totals;
@@ -10,6 +11,7 @@ use super::gslb;
 use super::live::put;
 use super::machine::Machine;
 use super::target::{Asked, Named};
+use crate::admin::cleared::{Cleared, WHOLE};
 use crate::control::World;
 use crate::model::id::{GroupId, ServerId, ServiceId, VserverId};
 use crate::model::policy::PolicyBank;
@@ -22,7 +24,27 @@ pub(super) struct Found {
     pub single: bool,
 }
 
-pub(super) use objects::service;
+pub(super) use clear::{Clearing, all as clear_all};
+
+/// The world, and what of its counters was cleared.
+#[derive(Clone, Copy)]
+pub(super) struct Seen<'a> {
+    pub world: &'a World<'a>,
+    pub cleared: &'a Cleared,
+}
+
+impl<'a> std::ops::Deref for Seen<'a> {
+    type Target = World<'a>;
+
+    fn deref(&self) -> &World<'a> {
+        self.world
+    }
+}
+
+/// Counters of a service, whether somebody cleared them or not.
+pub(super) fn service(world: &World<'_>, id: ServiceId) -> Object {
+    objects::service(&Seen { world, cleared: &Cleared::default() }, id)
+}
 
 /// Resources with statistics.
 pub(super) const RESOURCES: &[&str] = &[
@@ -55,7 +77,7 @@ pub(super) const RESOURCES: &[&str] = &[
 
 /// The statistics of `resource`; `None`: there are none of this name.
 pub(super) fn read(
-    world: &World<'_>,
+    world: &Seen<'_>,
     machine: &Machine,
     resource: &str,
     name: Option<&Named>,
@@ -68,7 +90,7 @@ pub(super) fn read(
     let listed = |key: &str, objects: Vec<Object>| pick(key, objects, name);
     let found = match &resource.to_ascii_lowercase()[..] {
         "lbvserver" => {
-            let show = |world: &World<'_>, id| objects::vserver(world, id, asked.statbindings);
+            let show = |world: &Seen<'_>, id| objects::vserver(world, id, asked.statbindings);
             listed("name", vservers(world, |role| matches!(role, Role::Lb), show))
         }
         "csvserver" => listed("name", vservers(world, |role| matches!(role, Role::Cs { .. }), objects::csvserver)),
@@ -90,14 +112,16 @@ pub(super) fn read(
         "system" => single(totals::system(world, machine)),
         "systemcpu" => Ok(Found { objects: totals::cpus(machine), single: false }),
         "systemmemory" => single(totals::memory(machine)),
-        "ns" => single(totals::ns(world, machine)),
-        "protocolhttp" => single(totals::http(world)),
-        "protocoltcp" => single(totals::tcp(world)),
-        "protocolip" => single(totals::ip(world)),
-        "ssl" => single(totals::ssl(world)),
         "aaa" => single(totals::aaa()),
         "hanode" => Ok(Found { objects: vec![totals::hanode()], single: false }),
-        "interface" => listed("id", totals::interfaces(machine)),
+        whole if WHOLE.contains(&whole) => {
+            let mut objects = whole_of(world, machine, whole);
+            for object in &mut objects {
+                let key = key_of(object);
+                world.cleared.take_off(whole, &key, object);
+            }
+            if whole == "interface" { pick("id", objects, name) } else { Ok(Found { objects, single: true }) }
+        }
         word @ ("gslbvserver" | "gslbservice") => gslb::statistics(world, word, name),
         "cspolicy" => listed("policyname", policies::of(world, PolicyBank::Cs)),
         "responderpolicy" => listed("name", policies::of(world, PolicyBank::Responder)),
@@ -125,16 +149,33 @@ pub(super) fn pick(key: &str, objects: Vec<Object>, name: Option<&Named>) -> Res
     }
 }
 
+/// Counters of one of [`WHOLE`], with nothing taken off.
+fn whole_of(world: &World<'_>, machine: &Machine, resource: &str) -> Vec<Object> {
+    match resource {
+        "ns" => vec![totals::ns(world, machine)],
+        "protocolhttp" => vec![totals::http(world)],
+        "protocoltcp" => vec![totals::tcp(world)],
+        "protocolip" => vec![totals::ip(world)],
+        "ssl" => vec![totals::ssl(world)],
+        _ => totals::interfaces(machine),
+    }
+}
+
+/// Which of several.
+fn key_of(object: &Object) -> String {
+    object.get("id").and_then(|id| id.as_str()).unwrap_or_default().to_owned()
+}
+
 fn vservers(
-    world: &World<'_>,
+    world: &Seen<'_>,
     of: impl Fn(&Role) -> bool,
-    show: impl Fn(&World<'_>, VserverId) -> Object,
+    show: impl Fn(&Seen<'_>, VserverId) -> Object,
 ) -> Vec<Object> {
     let ours = world.model.vservers.iter().enumerate().filter(|(_, vserver)| of(&vserver.role));
     ours.map(|(at, _)| show(world, VserverId::from_index(at))).collect()
 }
 
-fn ssl_vservers(world: &World<'_>) -> Vec<Object> {
+fn ssl_vservers(world: &Seen<'_>) -> Vec<Object> {
     let ours = world.model.vservers.iter().enumerate().filter(|(_, vserver)| vserver.protocol.is_tls());
     ours.map(|(at, vserver)| {
         let mut object = Object::new();
@@ -148,7 +189,7 @@ fn ssl_vservers(world: &World<'_>) -> Vec<Object> {
 }
 
 /// `args=servicegroupname:…,servername:…` (or `ip:`) `,port:…`
-fn members(world: &World<'_>, asked: &Asked) -> Result<Found, Fault> {
+fn members(world: &Seen<'_>, asked: &Asked) -> Result<Found, Fault> {
     let group = asked.arg("servicegroupname").ok_or_else(|| Fault::new(1095, "serviceGroupName"))?;
     let id = world.model.group_id(group).ok_or_else(|| Fault::no_such("serviceGroupName", group))?;
     let members = &world.model.groups[id.index()].members;

@@ -132,6 +132,8 @@ impl Asked {
                 "idempotent" => asked.idempotent = yes(&key, raw)?,
                 "statbindings" => asked.statbindings = yes(&key, raw)?,
                 "onerror" => asked.onerror = Some(decoded(raw)?),
+                // Of statistics, where some clients write it beside `args`.
+                "clearstats" => asked.args.push(("clearstats".into(), decoded(raw)?)),
                 // What NetScaler's clients send along and what changes nothing here.
                 "format" | "sessionid" | "pagination" | "withnames" | "bulkbindings" | "_" => {}
                 _ => return Err(Fault::new(1090, printable(&key))),

@@ -123,7 +123,7 @@ async fn unsaved(client: &Client) -> Result<Answer, Refused> {
 /// `stat ns`.
 pub(super) async fn statistics(client: &Client) -> Result<Answer, Refused> {
     let mut parts = Vec::new();
-    for path in ["status", "vservers", "services", "stats/vservers"] {
+    for path in ["status", "vservers", "services", "stats/vservers?cleared=true"] {
         parts.push(client.call(Method::GET, &format!("/api/v1/{path}"), None).await?);
     }
     let status = items::<StatusDto>(&parts[0])?;

@@ -13,7 +13,7 @@ pub(super) use super::refused::Refused;
 use super::{boxed, follow, nitro, policies, show, stat};
 use crate::admin::dto::{
     CertificateDto, CheckDto, DatacenterDto, Items, LbMonitorDto, RuleDto, ScenarioDto, ServerDto, ServiceDto,
-    ServiceGroupDto, StatusDto, SwitchDto, VserverDto, ZoneDto, path_segment,
+    ServiceGroupDto, StatsDto, StatusDto, SwitchDto, VserverDto, ZoneDto, path_segment,
 };
 
 /// What a command answered, for people and for programs.
@@ -125,6 +125,12 @@ pub(super) async fn execute(client: &Client, request: Request) -> Result<Answer,
             Some(what) => stat::stat(client, view, what, name.as_deref(), detail).await,
             None => shown(client, view, name.as_deref(), true).await,
         },
+        Request::StatAndClear { request, path } => {
+            let answer = Box::pin(execute(client, *request)).await?;
+            client.call(Method::GET, &path, None).await?;
+            Ok(answer)
+        }
+        Request::ClearStatistics { level } => nitro::clear_statistics(client, &level).await,
         Request::Moment { view, name, at } => stat::moment(client, view, &name, &at).await,
         Request::Boxed(what) => boxed::show(client, what).await,
         Request::Save => {
@@ -153,7 +159,7 @@ fn drilled(json: Value) -> Answer {
 
 async fn shown(client: &Client, view: View, name: Option<&str>, statistics: bool) -> Result<Answer, Refused> {
     if let (true, Some(name), View::Vserver) = (statistics, name, view) {
-        let path = format!("/api/v1/stats/{}/{}", view.collection(), path_segment(name));
+        let path = format!("/api/v1/stats/{}/{}?cleared=true", view.collection(), path_segment(name));
         let json = client.call(Method::GET, &path, None).await?;
         let text = items(&json)?.iter().map(show::statistics_of_one).collect();
         return Ok(Answer { text, json, warnings: Vec::new() });
@@ -175,7 +181,10 @@ async fn shown(client: &Client, view: View, name: Option<&str>, statistics: bool
     let whole = name.is_some();
     let settings = if statistics { Settings::none() } else { Settings::of(client, view, name).await };
     let text = match (view, statistics) {
-        (View::Vserver | View::LbVserver | View::CsVserver, true) => show::vserver_statistics(&vservers(view, &json)?),
+        (View::Vserver | View::LbVserver | View::CsVserver, true) => {
+            let cleared = client.get::<Items<StatsDto>>("/api/v1/stats/vservers?cleared=true").await?.items;
+            show::vserver_statistics(&vservers(view, &json)?, &cleared)
+        }
         (View::Service, _) => {
             show::list(&items::<ServiceDto>(&json)?, whole, |s| show::service(s, &now, whole, &settings.find(&s.name)))
         }

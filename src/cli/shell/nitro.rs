@@ -99,6 +99,13 @@ pub(super) async fn switch_modes(client: &Client, enable: bool, modes: &[String]
     Ok(Answer { text: String::new(), json, warnings: Vec::new() })
 }
 
+/// `clear ns stats`
+pub(super) async fn clear_statistics(client: &Client, level: &str) -> Result<Answer, Refused> {
+    let body = json!({ "nsstats": { "cleanuplevel": level } });
+    let json = client.call(Method::POST, "/nitro/v1/config/nsstats?action=clear", Some(&body)).await?;
+    Ok(Answer { text: String::new(), json, warnings: Vec::new() })
+}
+
 /// What the one object of a resource says, as it is and as facts.
 pub(super) async fn single(client: &Client, resource: &str) -> Result<(Facts, Value), Refused> {
     let json = client.call(Method::GET, &format!("/nitro/v1/config/{resource}"), None).await?;

@@ -73,7 +73,8 @@ async fn one(client: &Client, view: View, what: Counted, name: &str) -> Result<(
             return Err(Refused::of_another_role(name, &vserver.role));
         }
     }
-    let json = client.call(Method::GET, &format!("/api/v1/stats/{}/{segment}", view.collection()), None).await?;
+    let json =
+        client.call(Method::GET, &format!("/api/v1/stats/{}/{segment}?cleared=true", view.collection()), None).await?;
     let statistics = items::<StatsDto>(&json)?;
     let facts = nitro::objects(client, Space::Stat, what.resource(), Some(name)).await.into_iter().next();
     let Some(facts) = facts else {

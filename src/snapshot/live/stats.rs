@@ -160,6 +160,39 @@ impl Stats {
             ..Stats::default()
         }
     }
+
+    /// What was counted after `before` was read. What stands now (connections, queues, sessions, rates) stays as it is.
+    pub fn since(&self, before: &Stats) -> Stats {
+        let flow = |now: Flow, before: Flow| Flow { total: now.total.saturating_sub(before.total), ..now };
+        let times = self.times.iter().map(|(part, counts)| {
+            let before = before.times.iter().find(|(other, _)| other == part);
+            (*part, before.map_or_else(|| counts.clone(), |(_, before)| counts.since(before)))
+        });
+        let endings = self.endings.iter().map(|(ending, count)| {
+            let before = before.endings.iter().find(|(other, _)| other == ending).map_or(0, |(_, count)| *count);
+            (*ending, count.saturating_sub(before))
+        });
+        Stats {
+            requests: flow(self.requests, before.requests),
+            responses: flow(self.responses, before.responses),
+            bytes_in: flow(self.bytes_in, before.bytes_in),
+            bytes_out: flow(self.bytes_out, before.bytes_out),
+            packets_in: self.packets_in.saturating_sub(before.packets_in),
+            packets_out: self.packets_out.saturating_sub(before.packets_out),
+            deferred: flow(self.deferred, before.deferred),
+            spillovers: self.spillovers.saturating_sub(before.spillovers),
+            backup_hits: self.backup_hits.saturating_sub(before.backup_hits),
+            limited: self.limited.saturating_sub(before.limited),
+            invalid: self.invalid.saturating_sub(before.invalid),
+            apdex: self.apdex.and_then(|now| now.since(before.apdex.unwrap_or_default())),
+            refused: self.refused.saturating_sub(before.refused),
+            connect_failures: self.connect_failures.saturating_sub(before.connect_failures),
+            statuses: std::array::from_fn(|class| self.statuses[class].saturating_sub(before.statuses[class])),
+            times: times.filter(|(_, counts)| counts.count > 0).collect(),
+            endings: endings.filter(|(_, count)| *count > 0).collect(),
+            ..*self
+        }
+    }
 }
 
 fn times(measured: &Measured) -> Vec<(Interval, Counts)> {
@@ -189,6 +222,16 @@ impl Apdex {
         })
     }
 
+    /// `None` where nothing was measured after `before`.
+    fn since(self, before: Apdex) -> Option<Apdex> {
+        let since = Apdex {
+            satisfied: self.satisfied.saturating_sub(before.satisfied),
+            tolerating: self.tolerating.saturating_sub(before.tolerating),
+            frustrated: self.frustrated.saturating_sub(before.frustrated),
+        };
+        (since != Apdex::default()).then_some(since)
+    }
+
     /// From 0 (all frustrated) to 1 (all satisfied).
     pub fn score(self) -> f64 {
         let all = self.satisfied + self.tolerating + self.frustrated;
@@ -208,6 +251,19 @@ impl Flow {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_counted_since_a_moment_leaves_what_stands_now_as_it_is() {
+        let flow = |total| Flow { total, per_second: 3 };
+        let apdex = |satisfied| Some(Apdex { satisfied, ..Apdex::default() });
+        let before = Stats { requests: flow(10), spillovers: 2, apdex: apdex(10), ..Stats::default() };
+        let now = Stats { requests: flow(12), spillovers: 2, client_connections: 4, ..before.clone() };
+        let since = now.since(&before);
+        assert_eq!((since.requests, since.spillovers, since.client_connections), (flow(2), 0, 4));
+        assert_eq!(since.apdex, None);
+        let more = Stats { apdex: apdex(11), ..now };
+        assert_eq!(more.since(&before).apdex, apdex(1));
+    }
 
     #[test]
     fn times_up_to_half_a_second_satisfy_and_times_beyond_two_frustrate() {

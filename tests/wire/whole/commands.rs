@@ -1,6 +1,10 @@
 //! Commands of the shell against a process: traffic follows them, a save makes them last, and what was not saved goes.
 
-use super::box_under_test::{Backend, Box, http};
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::box_under_test::{Backend, Box, http, within};
 
 #[test]
 fn what_is_added_line_by_line_serves_and_lasts_as_far_as_it_was_saved() {
@@ -46,4 +50,40 @@ fn what_is_added_line_by_line_serves_and_lasts_as_far_as_it_was_saved() {
     assert!(told.contains("ERROR: No such resource [name, later]"), "{told}");
     let served = http(box_.vip("web"), "GET", "/", "", &[]).expect("an answer");
     assert!(served.body.contains("new"), "{}", served.body);
+}
+
+#[test]
+fn counters_that_are_cleared_begin_again_for_stat_and_go_on_for_those_who_scrape() {
+    let app = Backend::start("app");
+    let config = format!(
+        "[service.app]\ntype = \"HTTP\"\naddress = \"{}\"\nhealth_monitor = false\n\n\
+         [vserver.web]\ntype = \"HTTP\"\naddress = \"127.0.0.1:0\"\nservices = [\"app\"]\n",
+        app.address
+    );
+    let box_ = Box::start(&config);
+    let state = box_.path("state").display().to_string();
+    let shell = |line: &str| box_.run(&["shell", "--state", &state, "-c", line]).1;
+    let hits = |text: &str, what: &str| -> Option<u64> {
+        text.lines().find(|line| line.starts_with(what))?.split_whitespace().next_back()?.parse().ok()
+    };
+    let ask = || assert_eq!(http(box_.vip("web"), "GET", "/", "", &[]).expect("an answer").status, 200);
+    (0..3).for_each(|_| ask());
+    within(Duration::from_secs(20), "the requests are counted", || {
+        hits(&shell("stat lb vserver web"), "Vserver hits") == Some(3)
+    });
+    let told = shell("stat lb vserver web -clearstats full");
+    assert_eq!(hits(&told, "Vserver hits"), Some(3), "what is cleared is told once more: {told}");
+    ask();
+    let told = shell("stat lb vserver web");
+    assert_eq!((hits(&told, "Vserver hits"), hits(&told, "Responses")), (Some(1), Some(1)), "{told}");
+    assert_eq!(hits(&shell("stat service app"), "Service hits"), Some(4), "what was not named is not cleared");
+    shell("clear ns stats all");
+    assert_eq!(hits(&shell("stat service app"), "Service hits"), Some(0));
+    assert_eq!(hits(&shell("stat ns"), "HTTP requests"), Some(0));
+    assert_eq!(box_.get("/stats/vservers/web")["requests"]["total"], 4, "REST goes on counting");
+    let cleared = box_.get("/stats/vservers/web?cleared=true");
+    assert!(cleared["requests"]["total"] == 0 && cleared["cleared_at"].is_string(), "{cleared}");
+    let journal = box_.get("/journal?kind=access");
+    let told: Vec<_> = journal["items"].as_array().expect("a list").iter().map(|item| &item["body"]["of"]).collect();
+    assert!(told.contains(&&json!("lbvserver web")) && told.contains(&&json!("nsstats all")), "{told:?}");
 }

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::super::answer::Object;
 use super::super::live::{self, double, put};
+use super::Seen;
 use crate::control::World;
 use crate::model::id::{GroupId, Kind, ServerId, ServiceId, VserverId};
 use crate::model::limit::SpilloverMethod;
@@ -15,11 +16,11 @@ use crate::snapshot::live::stats::Flow;
 use crate::snapshot::live::{Interval, Listening, Stats};
 
 /// `with_members`: and the statistics of what is bound to it, services and members of groups.
-pub(super) fn vserver(world: &World<'_>, id: VserverId, with_members: bool) -> Object {
+pub(super) fn vserver(world: &Seen<'_>, id: VserverId, with_members: bool) -> Object {
     let (vserver, view) = (world.model.vserver(id), &world.view.vservers[id.index()]);
     let states = || vserver.members.iter().map(|m| world.view.services[m.service.index()].state);
     let up = states().filter(|state| *state == ServiceState::Up).count();
-    let stats = stats_of_vserver(world, id);
+    let stats = world.cleared.vserver(world, id).0;
     let mut object = Object::new();
     put(&mut object, "name", &*vserver.name);
     put_address(&mut object, world, id);
@@ -53,25 +54,16 @@ fn put_list(object: &mut Object, key: &str, list: Vec<Object>) {
     }
 }
 
-pub(super) fn csvserver(world: &World<'_>, id: VserverId) -> Object {
+pub(super) fn csvserver(world: &Seen<'_>, id: VserverId) -> Object {
     let (vserver, view) = (world.model.vserver(id), &world.view.vservers[id.index()]);
     let mut object = Object::new();
     put(&mut object, "name", &*vserver.name);
     put_address(&mut object, world, id);
     put(&mut object, "type", vserver.protocol.word());
     put(&mut object, "state", view.state.long_word());
-    put_client_side(&mut object, &stats_of_vserver(world, id));
+    put_client_side(&mut object, &world.cleared.vserver(world, id).0);
     put(&mut object, "sothreshold", double(0));
     object
-}
-
-fn stats_of_vserver(world: &World<'_>, id: VserverId) -> Stats {
-    // A snapshot of another model says nothing of these positions.
-    if world.snapshot.vservers.len() > id.index() {
-        Stats::of_vserver(world.snapshot, id, world.now.tick)
-    } else {
-        Stats::default()
-    }
 }
 
 fn threshold(method: Option<&SpilloverMethod>) -> u64 {
@@ -146,7 +138,7 @@ fn mean(stats: &Stats, part: Interval) -> u128 {
     counts.and_then(|counts| counts.mean()).map_or(0, |mean: Duration| mean.as_millis())
 }
 
-pub(in super::super) fn service(world: &World<'_>, id: ServiceId) -> Object {
+pub(super) fn service(world: &Seen<'_>, id: ServiceId) -> Object {
     let service = world.model.service(id);
     let mut object = Object::new();
     put(&mut object, "name", &*service.name);
@@ -155,13 +147,9 @@ pub(in super::super) fn service(world: &World<'_>, id: ServiceId) -> Object {
 }
 
 /// What services and members count.
-fn put_server_side(object: &mut Object, world: &World<'_>, id: ServiceId) {
+fn put_server_side(object: &mut Object, world: &Seen<'_>, id: ServiceId) {
     let service = world.model.service(id);
-    let stats = if world.snapshot.services.len() > id.index() {
-        Stats::of_service(world.snapshot, id, world.now.tick)
-    } else {
-        Stats::default()
-    };
+    let stats = world.cleared.service(world, id).0;
     let (ip, port) = live::endpoint(world, id);
     put(object, "primaryipaddress", ip);
     put(object, "primaryport", port);
@@ -189,7 +177,7 @@ fn put_server_side(object: &mut Object, world: &World<'_>, id: ServiceId) {
     put(object, "svrbusyerrrate", 0);
 }
 
-pub(super) fn group(world: &World<'_>, id: GroupId, with_members: bool) -> Object {
+pub(super) fn group(world: &Seen<'_>, id: GroupId, with_members: bool) -> Object {
     let group = &world.model.groups[id.index()];
     let mut object = Object::new();
     put(&mut object, "servicegroupname", &*group.name);
@@ -203,7 +191,7 @@ pub(super) fn group(world: &World<'_>, id: GroupId, with_members: bool) -> Objec
     object
 }
 
-pub(super) fn member(world: &World<'_>, group: GroupId, member: &GroupMember) -> Object {
+pub(super) fn member(world: &Seen<'_>, group: GroupId, member: &GroupMember) -> Object {
     let service = world.model.service(member.service);
     let (ip, port) = live::endpoint(world, member.service);
     let server = service.server.map(|id| world.model.servers[id.index()].name.to_string()).unwrap_or(ip);
@@ -215,7 +203,7 @@ pub(super) fn member(world: &World<'_>, group: GroupId, member: &GroupMember) ->
     object
 }
 
-pub(super) fn server(world: &World<'_>, id: ServerId) -> Object {
+pub(super) fn server(world: &Seen<'_>, id: ServerId) -> Object {
     let name = &world.model.servers[id.index()].name;
     let mut object = Object::new();
     put(&mut object, "name", &**name);

@@ -110,6 +110,15 @@ pub(in crate::cli::shell) enum Request {
         name: Option<String>,
         detail: bool,
     },
+    /// `stat … -clearstats`: what is shown once more, and what of NITRO is read to clear it.
+    StatAndClear {
+        request: Box<Request>,
+        path: String,
+    },
+    /// `clear ns stats`
+    ClearStatistics {
+        level: String,
+    },
     /// `stat … NAME -at WHEN`
     Moment {
         view: View,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::build::shown;
+use super::build::{segment, shown};
 use super::{Arguments, Boxed, Command, Request, View};
 
 pub(super) const fn show(words: &'static [&'static str], usage: &'static str, view: View) -> Command {
@@ -55,15 +55,12 @@ const EVERY: Duration = Duration::from_secs(7);
 /// What it was at a time of the last 48 hours, or what it is now, once or again and again.
 fn counted(view: View, arguments: &Arguments) -> Result<Request, String> {
     let name = arguments.positional(0).map(str::to_owned);
-    if arguments.with_or_without_value("logFile").is_some() {
-        return Err("No such argument: -logFile; -at tells what was counted in the last 48 hours".into());
-    }
-    if arguments.with_or_without_value("clearstats").is_some() {
-        return Err("Operation not permitted: counters are not cleared, for others read them too; -at and the rates \
-                    tell what has been since"
-            .into());
-    }
+    refuse_log_file(arguments)?;
+    let level = level(arguments)?;
     if let Some(at) = arguments.value("at")? {
+        if level.is_some() {
+            return Err("-clearstats begins to count again now: it goes without -at".into());
+        }
         if !matches!(view, View::Service | View::LbVserver | View::CsVserver | View::Vserver) {
             return Err("No such argument: -at; services and vservers have a past".into());
         }
@@ -73,7 +70,17 @@ fn counted(view: View, arguments: &Arguments) -> Result<Request, String> {
     // Values are never shortened.
     let _ = arguments.with_or_without_value("fullValues");
     let detail = arguments.with_or_without_value("detail").is_some();
-    repeated(Request::Stat { view, name, detail }, arguments)
+    let request = Request::Stat { view, name: name.clone(), detail };
+    let Some(level) = level else { return repeated(request, arguments) };
+    if arguments.value("ntimes")?.is_some() {
+        return Err("-clearstats begins to count again now: it goes without -ntimes".into());
+    }
+    let resource = crate::cli::shell::nitro::resource(view).filter(|_| !matches!(view, View::Server | View::Monitor));
+    let resource = resource.ok_or(
+        "Operation not permitted: these counters are not cleared; those of lb vserver, cs vserver, service, \
+         serviceGroup, ns and ssl are",
+    )?;
+    Ok(cleared(request, resource, name.as_deref(), level))
 }
 
 /// Once, or again and again.
@@ -94,6 +101,70 @@ pub(super) fn repeated(request: Request, arguments: &Arguments) -> Result<Reques
     }
 }
 
+fn refuse_log_file(arguments: &Arguments) -> Result<(), String> {
+    match arguments.with_or_without_value("logFile") {
+        Some(_) => Err("No such argument: -logFile; -at tells what was counted in the last 48 hours".into()),
+        None => Ok(()),
+    }
+}
+
+/// Of `-clearstats`. Both levels clear the same: there are no counters that one of them would keep.
+fn level(arguments: &Arguments) -> Result<Option<&'static str>, String> {
+    let Some(level) = arguments.value("clearstats")? else { return Ok(None) };
+    match ["basic", "full"].into_iter().find(|known| known.eq_ignore_ascii_case(level)) {
+        Some(level) => Ok(Some(level)),
+        None => Err(format!("Invalid value: -clearstats is basic or full, not {level}")),
+    }
+}
+
+fn cleared(request: Request, resource: &str, name: Option<&str>, level: &str) -> Request {
+    let name = name.map(|name| format!("/{}", segment(name))).unwrap_or_default();
+    let path = format!("/nitro/v1/stat/{resource}{name}?args=clearstats:{level}");
+    Request::StatAndClear { request: Box::new(request), path }
+}
+
+const WHOLE: &[&str] = &["detail", "fullValues", "logFile", "clearstats"];
+
+/// `stat ns`, `stat system`
+pub(super) const fn stat_ns(words: &'static [&'static str], usage: &'static str) -> Command {
+    let build: fn(&Arguments) -> Result<Request, String> = |arguments| whole(Request::Appliance, "ns", arguments);
+    Command { words, least: 0, most: 0, options: WHOLE, usage, names: None, build }
+}
+
+pub(super) const STAT_SSL: Command = Command {
+    words: &["stat", "ssl"],
+    least: 0,
+    most: 0,
+    options: WHOLE,
+    usage: "stat ssl [-clearstats (basic|full)]",
+    names: None,
+    build: |arguments| whole(Request::Boxed(Boxed::SslStatistics), "ssl", arguments),
+};
+
+fn whole(request: Request, resource: &str, arguments: &Arguments) -> Result<Request, String> {
+    refuse_log_file(arguments)?;
+    Ok(match level(arguments)? {
+        Some(level) => cleared(request, resource, None, level),
+        None => request,
+    })
+}
+
+pub(super) const CLEAR_STATISTICS: Command = Command {
+    words: &["clear", "ns", "stats"],
+    least: 1,
+    most: 1,
+    options: &[],
+    usage: "clear ns stats (global|all)",
+    names: None,
+    build: |arguments| {
+        let level = arguments.positional(0).unwrap_or_default().to_ascii_lowercase();
+        match ["global", "all"].contains(&&level[..]) {
+            true => Ok(Request::ClearStatistics { level }),
+            false => Err(format!("Invalid value: the level is global (counters of the appliance) or all, not {level}")),
+        }
+    },
+};
+
 pub(super) const fn boxed(words: &'static [&'static str], usage: &'static str, what: Boxed) -> Command {
     let build: fn(&Arguments) -> Result<Request, String> = match what {
         Boxed::Version => |_| Ok(Request::Boxed(Boxed::Version)),
@@ -104,7 +175,8 @@ pub(super) const fn boxed(words: &'static [&'static str], usage: &'static str, w
         Boxed::HostName => |_| Ok(Request::Boxed(Boxed::HostName)),
         Boxed::SavedConfig => |_| Ok(Request::Boxed(Boxed::SavedConfig)),
         Boxed::Unsaved => |_| Ok(Request::Boxed(Boxed::Unsaved)),
-        Boxed::SslStatistics => |_| Ok(Request::Boxed(Boxed::SslStatistics)),
+        // It has options.
+        Boxed::SslStatistics => STAT_SSL.build,
     };
     Command { words, least: 0, most: 0, options: &[], usage, names: None, build }
 }
@@ -150,9 +222,25 @@ mod tests {
         let again = Request::Repeat { request, times: 3, every: EVERY };
         assert_eq!(parse("stat lb vserver web -ntimes 3"), Ok(Some(again)));
         assert!(parse("stat lb vserver -ntimes few").is_err());
-        assert!(parse("stat lb vserver -clearstats full").unwrap_err().starts_with("Operation not permitted"));
         assert!(parse("stat lb vserver -logFile f").unwrap_err().contains("-at tells"));
         let modes = Request::Modes { enable: true, modes: vec!["FR".into(), "USNIP".into()] };
         assert_eq!(parse("enable ns mode FR USNIP"), Ok(Some(modes)));
+    }
+
+    #[test]
+    fn counters_are_told_once_more_and_cleared() {
+        let path = |line: &str| match parse(line) {
+            Ok(Some(Request::StatAndClear { path, .. })) => path,
+            other => panic!("{line}: {other:?}"),
+        };
+        assert_eq!(path("stat lb vserver -clearstats FULL"), "/nitro/v1/stat/lbvserver?args=clearstats:full");
+        assert_eq!(path("stat service a/b -clear basic"), "/nitro/v1/stat/service/a%2Fb?args=clearstats:basic");
+        assert_eq!(path("stat ns -clearstats basic"), "/nitro/v1/stat/ns?args=clearstats:basic");
+        assert_eq!(parse("clear ns stats ALL"), Ok(Some(Request::ClearStatistics { level: "all".into() })));
+        assert!(parse("clear ns stats some").unwrap_err().contains("global"));
+        assert!(parse("stat lb vserver web -clearstats all").unwrap_err().contains("basic or full"));
+        assert!(parse("stat lb vserver web -clearstats full -at 2h").is_err());
+        assert!(parse("stat server -clearstats full").unwrap_err().starts_with("Operation not permitted"));
+        assert!(parse("stat ssl -logFile f").is_err());
     }
 }

@@ -27,8 +27,11 @@ pub(in super::super) fn server_statistics(servers: &[ServerDto]) -> String {
     table(&["Server", "Address", "State", "Services"], rows)
 }
 
-pub(in super::super) fn vserver_statistics(vservers: &[VserverDto]) -> String {
+/// `statistics`: counters since they were cleared.
+pub(in super::super) fn vserver_statistics(vservers: &[VserverDto], statistics: &[StatsDto]) -> String {
     let rows = vservers.iter().map(|v| {
+        let counted = statistics.iter().find(|of| of.name == v.name);
+        let count = |read: fn(&StatsDto) -> u64, otherwise: u64| counted.map_or(otherwise, read).to_string();
         vec![
             v.name.clone(),
             v.address.clone().unwrap_or_default(),
@@ -37,9 +40,9 @@ pub(in super::super) fn vserver_statistics(vservers: &[VserverDto]) -> String {
             long_word(&v.effective_state).to_owned(),
             format!("{}%", v.health),
             v.connections.to_string(),
-            v.requests_total.to_string(),
-            v.spilled_total.to_string(),
-            v.refused_total.to_string(),
+            count(|of| of.requests.total, v.requests_total),
+            count(|of| of.spillovers_total, v.spilled_total),
+            count(|of| of.refused_total, v.refused_total),
         ]
     });
     let head =
