@@ -219,7 +219,7 @@ fn without_lines(refusal: Refusal) -> Refusal {
 }
 
 /// The same but for the line: `file:12: text`.
-fn same_warning(one: &str, other: &str) -> bool {
+pub(crate) fn same_warning(one: &str, other: &str) -> bool {
     fn text(warning: &str) -> &str {
         let Some((place, text)) = warning.split_once(": ") else { return warning };
         let is_line = place.rsplit_once(':').is_some_and(|(_, line)| line.bytes().all(|b| b.is_ascii_digit()));

@@ -3,7 +3,7 @@
 //! A line goes: tokens ([`line`](mod@line)) → a command of the table with its arguments ([`commands`], [`grammar`]) →
 //! calls to the appliance ([`execute`]) → NetScaler's wording ([`show`]) or, with `--json`, what REST answered. After each
 //! command stands `Done` or `ERROR: …`. A line that changes the configuration goes to the appliance as it is
-//! ([`configure`]). Keywords may be shortened as long as they are unambiguous, in any case.
+//! ([`configure`]), together with those that came with it ([`together`]). Keywords may be shortened as long as they are unambiguous, in any case.
 
 mod ahead;
 mod boxed;
@@ -21,8 +21,9 @@ mod policies;
 mod refused;
 mod show;
 mod stat;
+mod together;
 
-use std::io::{BufRead as _, IsTerminal as _, Write as _};
+use std::io::{IsTerminal as _, Write as _};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -36,6 +37,7 @@ use crate::netscaler::line;
 use commands::Request;
 use execute::{Answer, Refused};
 use pipe::Grep;
+use together::{Lines, Next, Together};
 
 /// A line longer than this is no command. Bytes.
 const LINE_MAX: usize = 64 << 10;
@@ -66,13 +68,18 @@ pub(super) fn run(args: ShellArgs) -> ExitCode {
         Ok((client, runtime)) => Session { client, runtime, json: args.json, interactive: false },
         Err(error) => return fail(&format!("shell: {error}")),
     };
+    if let [command] = &args.commands[..] {
+        let (out, ended) = session.answer(command);
+        print(&out);
+        return if matches!(ended, Ended::Well | Ended::Session) { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+    }
     if !args.commands.is_empty() {
-        return session.run_all(args.commands.into_iter().map(Ok), false);
+        return session.run_all(Lines::Given(args.commands.into_iter()), false);
     }
     if std::io::stdin().is_terminal() {
         return editor::run(&Session { interactive: true, ..session });
     }
-    session.run_all(std::io::stdin().lock().lines(), true)
+    session.run_all(Lines::piped(), true)
 }
 
 // === impl Session ===
@@ -80,19 +87,33 @@ pub(super) fn run(args: ShellArgs) -> ExitCode {
 impl Session {
     /// Carries out every line; the exit code tells whether all went well. The first error does not end the session, as
     /// `batch` on a NetScaler does not; `summary`: what failed is told again at the end.
-    fn run_all(&self, lines: impl Iterator<Item = std::io::Result<String>>, summary: bool) -> ExitCode {
+    fn run_all(&self, mut lines: Lines, summary: bool) -> ExitCode {
         let mut batch = Batch::default();
-        for line in lines {
-            let Ok(line) = line else {
-                print("ERROR: the input cannot be read: it is no text, or it ended\n");
-                return ExitCode::FAILURE;
+        let mut together = Together::of(self);
+        let mut tell = |line: &str, answer: String, ended: Ended| {
+            print(&answer);
+            batch.count(line, &answer, ended);
+        };
+        let mut readable = true;
+        loop {
+            let ended = match lines.next(together.is_empty()) {
+                Next::Line(line) => together.take(&line, &mut tell),
+                Next::Pause => together.flush(&mut tell),
+                Next::End => break,
+                Next::Unreadable => {
+                    readable = false;
+                    break;
+                }
             };
-            let (out, ended) = self.answer(&line);
-            print(&out);
             if ended == Ended::Session {
                 break;
             }
-            batch.count(&line, &out, ended);
+        }
+        together.flush(&mut tell);
+        print(&together.warnings());
+        if !readable {
+            print("ERROR: the input cannot be read: it is no text, or it ended\n");
+            return ExitCode::FAILURE;
         }
         if summary && !self.json {
             print(&batch.summary());
@@ -108,26 +129,37 @@ impl Session {
         };
         let mut batch = Batch::default();
         let mut told = String::new();
-        for line in text.lines() {
-            // A batch within a batch would never have to end.
-            let (answer, ended) = match parse(line) {
-                Ok(Some((Request::Batch { .. }, _))) => {
-                    (self.refused(&Refused::Ours("a batch holds no batch".into())), Ended::InError)
-                }
-                _ => self.answer(line),
-            };
-            if ended == Ended::Session {
-                break;
-            }
+        let mut together = Together::of(self);
+        let mut tell = |line: &str, answer: String, ended: Ended| {
             if !answer.is_empty() {
                 told += &format!("exec: {}\n{answer}", line.trim());
             }
             batch.count(line, &answer, ended);
             if ended == Ended::Interrupted {
                 told += "the rest of the batch was not carried out\n";
+            }
+        };
+        let mut ended = Ended::Well;
+        for line in text.lines() {
+            ended = match parse(line) {
+                // A batch within a batch would never have to end.
+                Ok(Some((Request::Batch { .. }, _))) => {
+                    let flushed = together.flush(&mut tell);
+                    if flushed != Ended::Interrupted {
+                        tell(line, self.refused(&Refused::Ours("a batch holds no batch".into())), Ended::InError);
+                    }
+                    flushed
+                }
+                _ => together.take(line, &mut tell),
+            };
+            if matches!(ended, Ended::Session | Ended::Interrupted) {
                 break;
             }
         }
+        if ended != Ended::Interrupted {
+            together.flush(&mut tell);
+        }
+        told += &together.warnings();
         let summary = batch.summary();
         let ended = if batch.failed.is_empty() { Ended::Well } else { Ended::InError };
         match out.map(|out| std::fs::write(out, &*visible(&told))) {
@@ -175,10 +207,7 @@ impl Session {
                 (self.told(&answer), Ended::Well)
             }
             Some(Err(refused)) => (self.refused(&refused), Ended::InError),
-            None => {
-                let what = "interrupted; what was asked of the appliance may go on".to_owned();
-                (self.refused(&Refused::Ours(what)), Ended::Interrupted)
-            }
+            None => (self.refused(&Refused::interrupted()), Ended::Interrupted),
         }
     }
 
@@ -192,8 +221,7 @@ impl Session {
                 Some(Ok(answer)) => answers.push(answer),
                 Some(Err(error)) => refused.push(error),
                 None => {
-                    let what = "interrupted; what was asked of the appliance may go on".to_owned();
-                    return (self.refused(&Refused::Ours(what)), Ended::Interrupted);
+                    return (self.refused(&Refused::interrupted()), Ended::Interrupted);
                 }
             }
         }

@@ -61,7 +61,8 @@
 //!
 //! ## Over HTTP
 //!
-//! POST /api/v1/ns/commands with `{"lines": ["add server app1 192.0.2.11", "…"]}`, for the role that may configure.
+//! POST /api/v1/ns/commands with `{"lines": ["add server app1 192.0.2.11", "…"]}`, for the role that may configure. Each line
+//! is answered by itself; those that load together are carried out as one change. `warnings` are those that hold at the end.
 //! `"atomic": true` makes one change of all lines; `"dry_run": true` tells the differences and changes nothing.
 //!
 //! ```text

@@ -52,7 +52,13 @@
 //! ## Pasting
 //!
 //! Pasted lines are shown together; Enter carries out each in order. A line that fails does not keep the others from being
-//! carried out, and at the end stands which failed:
+//! carried out, and at the end stands which failed. What the appliance warns of (a service that no vserver has) is told
+//! once, behind the last line, where it still holds then. The same goes for lines through a pipe, for several `-c` and for
+//! `batch`.
+//!
+//! Lines of configuration that come together and only add, set or bind are carried out as one change, with one entry of
+//! the journal: 300 lines take about as long as one. Each is answered as if it had come alone. What takes something away
+//! (`rm`, `unbind`, `rename`, `clear`) is a change of its own. With `--json` each line goes alone.
 //!
 //! ```text
 //! 2 of 300 commands failed:

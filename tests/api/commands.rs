@@ -39,14 +39,17 @@ async fn a_vserver_is_built_shown_drained_and_removed_line_by_line() {
     // The first is the start.
     let actors = entries["items"].as_array().into_iter().flatten().skip(1).map(|entry| &entry["actor"]);
     let actors: Vec<&str> = actors.filter_map(serde_json::Value::as_str).collect();
-    assert_eq!(
-        entries["items"][1]["body"]["changes"],
-        json!(["server app9: added"]),
-        "what a line changed stands in its entry"
+    let changes = entries["items"][1]["body"]["changes"].as_array().expect("what lines changed stands in their entry");
+    assert!(
+        changes.contains(&json!("server app9: added")) && changes.contains(&json!("service late: added")),
+        "{changes:?}"
     );
     let (out, _) = bascule(&appliance, &["shell", "-c", "show journal"], "").await;
     assert!(out.contains("\n\tserver app9: added\n") && !out.contains("[server.app9]"), "{out}");
-    assert!(actors.len() == 5 && actors.iter().all(|actor| actor.starts_with("uid:")), "{actors:?}");
+    assert!(
+        actors.len() == 2 && actors.iter().all(|actor| actor.starts_with("uid:")),
+        "lines that came together: {actors:?}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -55,8 +58,8 @@ async fn many_lines_end_in_a_summary_of_those_that_failed() {
     let lines = "# what is there already\nadd server app1 127.0.0.1\nadd lb vserver v1 HTTP\nset lb vserver v1 -so 5\n";
     let (out, code) = bascule(&appliance, &["shell"], lines).await;
     assert_eq!(code, 1);
-    assert!(out.starts_with("ERROR: Server already exists [name, app1]\nWarning: vserver.v1: has no "), "{out}");
-    assert!(out.contains("\n Done\nERROR: Ambiguous argument name [so]: "), "{out}");
+    let begin = "ERROR: Server already exists [name, app1]\n Done\nERROR: Ambiguous argument name [so]: ";
+    assert!(out.starts_with(begin) && out.contains("\nWarning: vserver.v1: has no "), "{out}");
     let summary = "2 of 3 commands failed:\n\tline 2: add server app1 127.0.0.1\n\t\tERROR: Server already exists";
     assert!(out.contains(summary) && out.contains("\tline 4: set lb vserver v1 -so 5\n"), "{out}");
     let folder = tempfile::tempdir().unwrap();
@@ -68,11 +71,49 @@ async fn many_lines_end_in_a_summary_of_those_that_failed() {
     assert!(out.starts_with("1 of 3 commands failed:\n\tline 2: add lb vserver v2 HTTP\n"), "{out}");
     let answers = std::fs::read_to_string(&answers).unwrap();
     assert!(
-        answers.starts_with("exec: add lb vserver v2 HTTP\nWarning: ")
-            && answers.contains(" Done\nexec: add lb vserver v2 HTTP\nERROR: "),
+        answers.starts_with("exec: add lb vserver v2 HTTP\n Done\nexec: add lb vserver v2 HTTP\nERROR: ")
+            && answers.contains("\nWarning: vserver.v2: has no "),
         "{answers}"
     );
     assert!(answers.contains(" 1)\tLoad Balancing                    LB           ON\n"), "{answers}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn lines_that_come_together_are_one_change_and_what_still_holds_is_warned_of_once() {
+    let appliance = Appliance::start();
+    let mut lines = String::new();
+    for at in 1..=40 {
+        lines += &format!("add server n{at} 127.0.1.{at}\nadd service late{at} n{at} HTTP 8009 -healthMonitor NO\n");
+    }
+    lines += "# the vserver\n\nadd lb vserver new HTTP\n";
+    (1..=39).for_each(|at| lines += &format!("bind lb vserver new late{at}\n"));
+    let (out, code) = bascule(&appliance, &["shell"], &lines).await;
+    assert_eq!(code, 0, "{out}");
+    let (answers, warnings): (Vec<&str>, Vec<&str>) = out.lines().partition(|line| *line == " Done");
+    assert_eq!(answers.len(), 40 + 40 + 1 + 39);
+    let about: Vec<&str> = warnings.iter().filter_map(|warning| warning.split(": ").nth(1)).collect();
+    assert_eq!(about, ["service.late40", "vserver.new"], "{warnings:?}");
+    let entries = appliance.get("/api/v1/journal?kind=config").await;
+    // What comes through a pipe may come in pieces.
+    let entries = entries["items"].as_array().map_or(0, Vec::len);
+    assert!(entries < 20, "{entries} changes of 120 lines");
+
+    // One that does not load is told alone, wherever it stands.
+    let mut lines: Vec<String> = (0..9).map(|at| format!("add lb vserver v{at} HTTP")).collect();
+    lines.insert(4, "add lb vserver wrong HTTP 127.0.0.1 80 -redirectURL nowhere".into());
+    lines.push("rm lb vserver v0".into());
+    lines.push("add lb vserver v0 HTTP".into());
+    let (_, answer) = appliance.post("/api/v1/ns/commands", json!({ "lines": lines })).await;
+    let failed: Vec<usize> = answer["results"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .enumerate()
+        .filter_map(|(at, result)| (result["ok"] != true).then_some(at))
+        .collect();
+    assert_eq!((failed, &answer["results"][4]["code"]), (vec![4], &json!(278)), "{answer}");
+    let vservers = appliance.get("/api/v1/vservers?q=v").await;
+    assert!((0..9).all(|at| vservers.to_string().contains(&format!("\"v{at}\""))), "{vservers}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,8 +1,12 @@
 //! `POST /api/v1/ns/commands`: lines of NetScaler's command line, carried out on the configuration.
 //!
-//! Each line is a change of its own, with its own entry of the journal, unless all are asked for as one. A line that is
-//! refused changes nothing and does not keep the others from being carried out, as `batch` on a NetScaler does not.
+//! Each line is told by itself: one that is refused changes nothing and does not keep the others from being carried out,
+//! as `batch` on a NetScaler does not. Lines that only add, set or bind are carried out together where they load
+//! together ([`runs`]): one change, one entry of the journal.
 
+mod runs;
+
+use std::collections::HashSet;
 use std::time::Duration;
 
 use axum::Json;
@@ -15,7 +19,7 @@ use super::super::App;
 use super::super::auth::{Access, Caller};
 use super::super::body::{self, CONFIG_MAX, Field, FieldKind, Fields, field};
 use super::super::dto::ConfigDto;
-use super::super::edit::Unedited;
+use super::super::edit::{Unedited, same_warning};
 use super::super::problem::Problem;
 use super::super::route::{Reads, Route};
 use crate::control::command::Note;
@@ -25,6 +29,7 @@ use crate::netscaler::document::{Act, Document};
 use crate::netscaler::error::NsError;
 use crate::netscaler::line::{self, Parsed};
 use crate::netscaler::statement::Statement;
+use runs::Line;
 
 /// Lines of one call.
 const LINES_MAX: usize = 10_000;
@@ -79,6 +84,8 @@ pub(crate) fn routes() -> Vec<Route> {
 struct Told {
     changes: Vec<String>,
     warnings: Vec<String>,
+    /// Of the configuration, as it was when they were told.
+    of_config: Vec<String>,
     generation: u64,
 }
 
@@ -101,18 +108,19 @@ async fn commands(
     let outcomes = if atomic {
         all_or_none(&app, &caller, &lines, dry_run, &mut told).await?
     } else {
-        let mut outcomes = Vec::with_capacity(lines.len());
-        for text in &lines {
-            outcomes.push(match statements(text) {
-                Ok(statements) => edit(&app, &caller, statements, dry_run, &mut told).await?.map_err(|failed| failed.1),
-                Err(error) => Err(error),
-            });
+        match dry_run {
+            true => one_by_one(&app, &caller, &lines, &mut told).await?,
+            false => runs::carry_out(&app, &caller, &lines, &mut told).await?,
         }
-        outcomes
     };
     let results: Vec<CommandResultDto> = lines.into_iter().zip(outcomes).map(result).collect();
     let failed = u32::try_from(results.iter().filter(|one| !one.ok).count()).unwrap_or(u32::MAX);
     let config = app.read(ConfigDto::of).await?;
+    // A line may have mended what one before it left open.
+    let holds = |warning: &String| dry_run || config.warnings.iter().any(|now| same_warning(now, warning));
+    told.warnings.extend(told.of_config.into_iter().filter(holds));
+    let mut seen = HashSet::new();
+    told.warnings.retain(|warning| seen.insert(warning.clone()));
     let answer = CommandResultsDto { results, failed, changes: told.changes, config };
     let mut answer = serde_json::to_value(answer).unwrap_or_default();
     answer["generation"] = told.generation.into();
@@ -142,6 +150,23 @@ fn statements(text: &str) -> Result<Vec<Statement>, NsError> {
     }
 }
 
+/// What each line would change as things are.
+async fn one_by_one(
+    app: &App,
+    caller: &Caller,
+    lines: &[String],
+    told: &mut Told,
+) -> Result<Vec<Result<(), NsError>>, Problem> {
+    let mut outcomes = Vec::with_capacity(lines.len());
+    for text in lines {
+        outcomes.push(match statements(text) {
+            Ok(statements) => whole(app, caller, statements, true, told).await?.map_err(|failed| failed.1),
+            Err(error) => Err(error),
+        });
+    }
+    Ok(outcomes)
+}
+
 /// One change for all lines. Where one is refused, the others are told not to have been carried out.
 async fn all_or_none(
     app: &App,
@@ -168,7 +193,7 @@ async fn all_or_none(
     }
     let refused = match refused {
         Some(refused) => Some(refused),
-        None => match edit(app, caller, all, dry_run, told).await? {
+        None => match whole(app, caller, all, dry_run, told).await? {
             Ok(()) => None,
             // What only the whole shows belongs to the last line.
             Err((at, error)) => Some((at.and_then(|at| of_line.get(at).copied()).unwrap_or(lines.len() - 1), error)),
@@ -188,8 +213,8 @@ async fn all_or_none(
 /// Why statements were refused: which of them, where it is one, and the error.
 type Refused = (Option<usize>, NsError);
 
-/// Carries out statements as one change, and the acts that follow from them.
-async fn edit(
+/// Carries out statements as one change, or none of them.
+async fn whole(
     app: &App,
     caller: &Caller,
     statements: Vec<Statement>,
@@ -199,18 +224,45 @@ async fn edit(
     if statements.is_empty() {
         return Ok(Ok(()));
     }
-    let change = move |root: &mut Map<String, Value>| {
-        let mut document = Document::from_root(std::mem::take(root));
+    let change = move |document: &mut Document| {
         let mut warnings = Vec::new();
         for (at, statement) in statements.iter().enumerate() {
             let said = document.execute(statement).map_err(|error| (Some(at), error))?;
             warnings.extend(said.into_iter().map(|warning| warning.message));
         }
+        Ok(((), warnings))
+    };
+    change_document(app, caller, dry_run, told, change).await
+}
+
+/// Carries out lines as one change, each of which may be refused by itself. Errors: what comes out does not load.
+async fn edit(
+    app: &App,
+    caller: &Caller,
+    lines: Vec<Line>,
+    told: &mut Told,
+) -> Result<Result<Vec<Result<(), NsError>>, NsError>, Problem> {
+    let change = move |document: &mut Document| Ok(runs::on(document, &lines));
+    Ok(change_document(app, caller, false, told, change).await?.map_err(|(_, error)| error))
+}
+
+/// Lets `change` work on what runs, and carries out the acts that follow from it. It gives back what it tells and what
+/// it warns of.
+async fn change_document<T: Send + 'static>(
+    app: &App,
+    caller: &Caller,
+    dry_run: bool,
+    told: &mut Told,
+    change: impl Fn(&mut Document) -> Result<(T, Vec<String>), Refused> + Send + Sync + 'static,
+) -> Result<Result<T, Refused>, Problem> {
+    let change = move |root: &mut Map<String, Value>| {
+        let mut document = Document::from_root(std::mem::take(root));
+        let (result, warnings) = change(&mut document)?;
         let acts = document.take_acts();
         *root = document.into_root();
-        Ok::<_, Refused>((warnings, acts))
+        Ok::<_, Refused>((result, warnings, acts))
     };
-    let (done, (warnings, acts)) = match app.edit(caller.clone(), dry_run, None, change).await {
+    let (done, (result, warnings, acts)) = match app.edit(caller.clone(), dry_run, None, change).await {
         Ok(edited) => edited,
         Err(Unedited::Declined(refused)) => return Ok(Err(refused)),
         Err(Unedited::Refused(Refusal::BadConfig(problems))) => {
@@ -221,13 +273,14 @@ async fn edit(
     };
     told.generation = done.generation;
     told.changes.extend(done.changes);
-    told.warnings.extend(warnings.into_iter().chain(done.warnings));
+    told.warnings.extend(warnings);
+    told.of_config.extend(done.warnings);
     for act in acts.into_iter().filter(|_| !dry_run) {
         let done = app.command(caller.clone(), command(act), Duration::ZERO).await?;
         told.generation = done.generation;
         told.warnings.extend(done.warnings);
     }
-    Ok(Ok(()))
+    Ok(Ok(result))
 }
 
 fn command(act: Act) -> Command {

@@ -57,35 +57,71 @@ pub(super) fn is_configuration(tokens: &[Token]) -> bool {
     !sets_state && !rest.iter().any(acts)
 }
 
-/// Sends one line. Its error is NetScaler's.
-pub(super) async fn line(client: &Client, line: &str) -> Result<Answer, Refused> {
-    let body = json!({ "lines": [line] });
-    let json = client.call(Method::POST, "/api/v1/ns/commands", Some(&body)).await?;
-    let failed = json["results"].as_array().into_iter().flatten().find(|result| result["ok"] != true);
-    if let Some(failed) = failed {
-        let code = failed["code"].as_u64().unwrap_or_default();
-        let message = failed["message"].as_str().unwrap_or("the appliance says no more");
-        return Err(Refused::NetScaler { code, message: message.to_owned() });
-    }
-    let warnings = json["warnings"].as_array().into_iter().flatten().filter_map(Value::as_str);
-    let warnings = warnings.filter_map(|warning| about(warning, line)).collect();
-    Ok(Answer { text: String::new(), json, warnings })
+/// Lines that were sent together.
+pub(super) struct CarriedOut {
+    /// Of each, in order.
+    pub outcomes: Vec<Result<(), Refused>>,
+    /// About what the lines name.
+    pub warnings: Vec<String>,
+    /// Whatever there is to be warned of in the configuration now.
+    pub hold: Vec<String>,
 }
 
-/// A warning without the place in a text that nobody wrote, where it is about an object that the line names: what is
-/// not finished elsewhere is no news.
-fn about(warning: &str, line: &str) -> Option<String> {
+/// Sends one line. Its error is NetScaler's.
+pub(super) async fn line(client: &Client, line: &str) -> Result<Answer, Refused> {
+    let (json, carried_out) = send(client, &[line.to_owned()]).await?;
+    carried_out.outcomes.into_iter().find(Result::is_err).unwrap_or(Ok(()))?;
+    Ok(Answer { text: String::new(), json, warnings: carried_out.warnings })
+}
+
+/// Sends lines, of which each may be refused. Errors: none of them was carried out.
+pub(super) async fn lines(client: &Client, lines: &[String]) -> Result<CarriedOut, Refused> {
+    send(client, lines).await.map(|(_, carried_out)| carried_out)
+}
+
+async fn send(client: &Client, lines: &[String]) -> Result<(Value, CarriedOut), Refused> {
+    let body = json!({ "lines": lines });
+    let json = client.call(Method::POST, "/api/v1/ns/commands", Some(&body)).await?;
+    let outcome = |result: &Value| {
+        if result["ok"] == true {
+            return Ok(());
+        }
+        let code = result["code"].as_u64().unwrap_or_default();
+        let message = result["message"].as_str().unwrap_or("the appliance says no more");
+        Err(Refused::NetScaler { code, message: message.to_owned() })
+    };
+    let texts = |list: &Value| -> Vec<String> {
+        list.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+    };
+    let words = lines.iter().flat_map(|line| crate::netscaler::line::tokens(line).unwrap_or_default());
+    let words: Vec<String> = words.map(|token| token.text).collect();
+    let warnings = texts(&json["warnings"]);
+    let carried_out = CarriedOut {
+        outcomes: json["results"].as_array().into_iter().flatten().map(outcome).collect(),
+        warnings: warnings.iter().filter_map(|warning| about(warning, &words)).collect(),
+        hold: texts(&json["config"]["warnings"]).iter().map(|warning| without_place(warning).to_owned()).collect(),
+    };
+    Ok((json, carried_out))
+}
+
+/// A warning without the place in a text that nobody wrote.
+fn without_place(warning: &str) -> &str {
     let is_place = |place: &str| place.rsplit_once(':').is_some_and(|(_, at)| at.bytes().all(|b| b.is_ascii_digit()));
-    let text = match warning.split_once(": ") {
+    match warning.split_once(": ") {
         Some((place, text)) if is_place(place) => text,
         _ => warning,
-    };
+    }
+}
+
+/// A warning without its place, where it is about an object that the words name: what is not finished elsewhere is no
+/// news.
+fn about(warning: &str, words: &[String]) -> Option<String> {
+    let text = without_place(warning);
     let Some((path, _)) = text.split_once(": ") else { return Some(text.to_owned()) };
-    let is_named = |word: &str| {
-        path.split_once('.').is_some_and(|(_, name)| name == word || name.starts_with(&format!("{word}.")))
-    };
-    let words = crate::netscaler::line::tokens(line).unwrap_or_default();
-    (!path.contains('.') || words.iter().any(|word| is_named(&word.text))).then(|| text.to_owned())
+    let Some((_, name)) = path.split_once('.') else { return Some(text.to_owned()) };
+    let is_named =
+        |word: &String| name.strip_prefix(&word[..]).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+    words.iter().any(is_named).then(|| text.to_owned())
 }
 
 /// `save config`: where it went.
@@ -294,10 +330,11 @@ mod tests {
     #[test]
     fn a_warning_is_told_where_it_is_about_the_line() {
         let warning = "(configuration):90: vserver.new: has no members; it is DOWN for ever";
-        assert_eq!(about(warning, "add lb vserver new HTTP").as_deref(), Some(&warning[20..]));
-        assert_eq!(about(warning, "add lb vserver newer HTTP"), None);
+        let told = |warning: &str, line: &str| about(warning, &line.split(' ').map(str::to_owned).collect::<Vec<_>>());
+        assert_eq!(told(warning, "add lb vserver new HTTP").as_deref(), Some(&warning[20..]));
+        assert_eq!(told(warning, "add lb vserver newer HTTP"), None);
         assert_eq!(
-            about("Feature(s) not enabled [LB]", "add lb vserver x HTTP").as_deref(),
+            told("Feature(s) not enabled [LB]", "add lb vserver x HTTP").as_deref(),
             Some("Feature(s) not enabled [LB]")
         );
     }

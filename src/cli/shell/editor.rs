@@ -17,6 +17,7 @@ use super::super::terminal::Held;
 use super::ahead::{Run, Teller};
 use super::complete::{Expected, Named, expected};
 use super::grammar::starts_with;
+use super::together::Together;
 use super::{Ended, Session, print};
 use crate::admin::dto::Items;
 use crate::model::visible::visible;
@@ -77,27 +78,23 @@ fn read(session: &Session, editor: &mut Editor<Words<'_>, DefaultHistory>, telle
         // A paste is a run of its own.
         let is_paste = lines.len() > 1;
         run.comes(if is_paste { Duration::MAX } else { asked.elapsed() });
-        code = ExitCode::SUCCESS;
-        for (at, line) in lines.iter().enumerate() {
+        for line in &lines {
             let _ = editor.add_history_entry(line.trim());
-            let (answer, ended) = session.answer(line);
-            let said = if is_paste && !line.trim().is_empty() { format!("> {}\n", line.trim()) } else { String::new() };
-            print(&(said + &answer));
-            run.count(line, &answer, ended);
-            match ended {
-                Ended::Well => {}
-                Ended::InError => code = ExitCode::FAILURE,
-                Ended::Session => return code,
-                Ended::Interrupted => {
-                    code = ExitCode::FAILURE;
-                    let left = lines.len() - at - 1;
-                    if left > 0 {
-                        print(&format!("{left} more lines were not carried out\n"));
-                    }
-                    break;
-                }
-            }
         }
+        let (failed, ended) = match &lines[..] {
+            [] => (false, Ended::Well),
+            [line] => {
+                let (answer, ended) = session.answer(line);
+                print(&answer);
+                run.count(line, &answer, ended);
+                (ended != Ended::Well && ended != Ended::Session, ended)
+            }
+            lines => pasted(session, lines, &mut run),
+        };
+        if ended == Ended::Session {
+            return if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS };
+        }
+        code = if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS };
         if is_paste {
             print(&run.summary());
             run = Run::default();
@@ -105,6 +102,35 @@ fn read(session: &Session, editor: &mut Editor<Words<'_>, DefaultHistory>, telle
             teller.due(run.summary());
         }
     }
+}
+
+/// Whether one failed, and how the last ended.
+fn pasted(session: &Session, lines: &[&str], run: &mut Run) -> (bool, Ended) {
+    let (mut failed, mut told) = (false, 0);
+    let mut together = Together::of(session);
+    let mut tell = |line: &str, answer: String, ended: Ended| {
+        told += 1;
+        failed |= matches!(ended, Ended::InError | Ended::Interrupted);
+        let said = if line.trim().is_empty() { String::new() } else { format!("> {}\n", line.trim()) };
+        print(&(said + &answer));
+        run.count(line, &answer, ended);
+    };
+    let mut ended = Ended::Well;
+    for line in lines {
+        ended = together.take(line, &mut tell);
+        if matches!(ended, Ended::Session | Ended::Interrupted) {
+            break;
+        }
+    }
+    if ended != Ended::Interrupted {
+        let flushed = together.flush(&mut tell);
+        ended = if ended == Ended::Session { ended } else { flushed };
+    }
+    print(&together.warnings());
+    if ended == Ended::Interrupted && told < lines.len() {
+        print(&format!("{} more lines were not carried out\n", lines.len() - told));
+    }
+    (failed, ended)
 }
 
 fn history_file() -> Option<PathBuf> {

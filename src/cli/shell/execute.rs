@@ -17,7 +17,7 @@ use crate::admin::dto::{
 };
 
 /// What a command answered, for people and for programs.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Answer {
     pub text: String,
     pub json: Value,

@@ -22,6 +22,11 @@ pub(super) enum Refused {
 // === impl Refused ===
 
 impl Refused {
+    /// By the person who waited.
+    pub fn interrupted() -> Refused {
+        Refused::Ours("interrupted; what was asked of the appliance may go on".to_owned())
+    }
+
     /// A vserver that is not of the role that was asked for is not there, and is told to be.
     pub fn of_another_role(name: &str, role: &str) -> Refused {
         let error = NsError::no_such_resource("name", name).because(&format!("`{name}` is a {role} vserver"));
