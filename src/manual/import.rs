@@ -20,6 +20,9 @@
 //! the tables of [`netscaler`](super::netscaler). That an object is disabled is state and no configuration: the import says
 //! which command disables it once the appliance runs.
 //!
+//! A monitor of type USER runs a script that no ns.conf holds: its line is carried in part, and `[monitors] scripts` names the
+//! folder `/etc/bascule/scripts`, into which the scripts have to be put ([`monitors`](super::monitors) says how they are called).
+//!
 //! ## Policies
 //!
 //! Content-switching, responder and rewriting policies, their actions, pattern sets, named expressions and bindings become the

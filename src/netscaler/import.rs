@@ -9,6 +9,7 @@
 
 mod gslb;
 mod objects;
+mod scripts;
 #[cfg(test)]
 mod tests;
 mod unbound;
@@ -103,6 +104,7 @@ pub fn import(text: &str) -> Result<Imported, String> {
     let gslb = gslb::collect(&mut lines);
     objects::carry(&mut document, &mut lines);
     gslb.carry(&mut document, &mut lines);
+    scripts::name_folder(&mut document, &mut lines);
     unbound::tell(&mut lines);
     let lines = lines.into_iter().map(Pending::done).collect();
     Ok(Imported { document, lines })

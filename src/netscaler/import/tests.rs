@@ -180,6 +180,21 @@ proptest::proptest! {
 }
 
 #[test]
+fn what_a_script_of_a_monitor_still_needs_is_told_and_the_toml_loads() {
+    let imported = imported(
+        "add lb monitor m-own USER -scriptName nsown.pl -scriptArgs \"a=1\" -dispatcherIP 127.0.0.1 -dispatcherPort 3013\n\
+         add lb monitor m-http HTTP -respCode 200\nadd service s 10.0.0.1 HTTP 80\nbind service s -monitorName m-own\n",
+    );
+    let Fate::Missing { what, whole: false, traffic: true } = fate(&imported, "add lb monitor m-own") else { panic!() };
+    assert!(what.last().is_some_and(|told| told.contains("-scriptName nsown.pl: put a program")), "{what:?}");
+    assert_eq!(fate(&imported, "add lb monitor m-http"), Fate::Carried);
+    assert_eq!(at(&imported, "monitors", "scripts"), "/etc/bascule/scripts");
+    assert_eq!(at(&imported, "monitor", "m-own")["script_name"], "nsown.pl");
+    loads(&imported);
+    assert!(super::import("add lb monitor m TCP\n").unwrap().document.root().get("monitors").is_none());
+}
+
+#[test]
 fn the_output_of_a_session_is_read_past_what_the_shell_says() {
     let imported = imported("add server s 10.0.0.1\nWarning: it isn't saved: `save ns config` writes it\n Done\n");
     let coverage = imported.coverage();
