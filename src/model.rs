@@ -14,6 +14,7 @@ pub mod drill;
 pub mod ending;
 pub mod event;
 pub mod fault;
+pub mod filled;
 pub mod geo;
 pub mod id;
 pub mod lateness;

@@ -162,8 +162,8 @@ fn rule(
     };
     let (Some(when), Some(act)) = (&policy.when, act) else { return Ok(None) };
     let condition = when.condition().map_err(|refused| refused.to_string())?;
-    if binding.of_answer && act.ends() {
-        return Err("policies on answers edit, and do nothing else".into());
+    if binding.of_answer && (act.ends() || act.changes_target()) {
+        return Err("policies on answers edit answers, and do nothing else".into());
     }
     let Ok(when) = graft.when(&condition, &hint(binding.policy), binding.place) else { return Ok(None) };
     let mut rule = Map::new();

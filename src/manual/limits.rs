@@ -13,7 +13,6 @@
 //! | TLS below 1.2; choosing ciphers and curves; OCSP, revocation lists; keys under a pass phrase; TLS profiles | refused at load: the suites are those of TLS 1.3 and those of TLS 1.2 with forward secrecy |
 //! | the methods USER_TOKEN, LRTM and AUDITLOGHASH; persistence by Call-ID, RTSP, Diameter, FIX and user session | refused at load |
 //! | listen policies | refused at load |
-//! | a rewriting policy behind others with END, where it and their opposites have more than 64 alternatives: the eighth of policies of the form `a && b` | refused at its binding; bind with NEXT, see [`policies`](super::policies) |
 //! | members from DNS beyond 256 a group, or 64 SRV records of a name | they wait until one leaves; see [`members`](super::members) |
 //! | members that come from anything but DNS (`auto_scale` by POLICY, CLOUD, API) | refused at load |
 //! | a member from DNS in a condition (`svc:web/192.0.2.1:80`), a rule or `proximity` | refused at load: who they are, only an answer tells. `vs:` and `group` work |

@@ -117,10 +117,12 @@
 //!
 //! | action | becomes |
 //! |---|---|
-//! | `redirect`, `respondwith` | `redirect`, `respond`; texts put together from literals, host, URL, path, query and client |
+//! | `redirect`, `respondwith` | `redirect`, `respond`; texts put together, see below |
 //! | `RESET`, `DROP` | `reject`: the connection is reset, also where DROP would let the client wait |
 //! | `NOOP`, `NOREWRITE` | `count`: nothing but that it is counted; with END no other of its bank is asked |
-//! | `insert_http_header`, `delete_http_header`, `replace` of a field, of the host, of the path | `edit` |
+//! | `insert_http_header`, `delete_http_header` | `edit` |
+//! | `replace` of `HTTP.REQ.HEADER("x")`, `HTTP.RES.HEADER("x")`, `HTTP.REQ.HOSTNAME`, `HTTP.REQ.URL` (path and query), `HTTP.REQ.URL.PATH` | `edit` |
+//! | `insert_before`, `insert_after` of `HTTP.REQ.HOSTNAME`, `HTTP.REQ.URL`, `HTTP.REQ.URL.PATH` | `edit` |
 //! | `cs action`, `-targetLBVserver` | `route` |
 //!
 //! Fields that follow from the message (Content-Length, Transfer-Encoding, Connection, …) are not edited, and Host is replaced
@@ -130,5 +132,9 @@
 //! that are written, nor what cookies and the fields Authorization, Proxy-Authorization, Cookie and Set-Cookie are compared with.
 //! Patterns of sets are shown: keep secrets out of them.
 //!
-//! In texts that are put together, `HTTP.REQ.HOSTNAME` is the host as it was sent, with its port; `HTTP.REQ.HOSTNAME.SERVER` is it without. Policy labels (`-invoke`), global bindings, html pages, `-headers` and
+//! Texts are put together with `+` from literals in quotes and `HTTP.REQ.URL`, `.PATH`, `.QUERY`, `.QUERY.VALUE("x")`,
+//! `HTTP.REQ.HOSTNAME` (as it was sent, with its port), `.SERVER` (without), `HTTP.REQ.HEADER("x")`,
+//! `HTTP.REQ.COOKIE.VALUE("x")`, `HTTP.REQ.METHOD`, `CLIENT.IP.SRC`, `CLIENT.TCP.DSTPORT` and `CLIENT.SSL.CLIENT_HELLO.SNI`; a
+//! redirect takes host, URL, path and query. What the request has not is an empty text. Values of the answer are filled in
+//! nowhere. A literal with braces that a [rule](super::rules) fills in (`{url}`) is refused. Policy labels (`-invoke`), global bindings, html pages, `-headers` and
 //! `-reasonPhrase`, `replace_all` and edits of bodies are refused by name.

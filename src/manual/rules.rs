@@ -120,14 +120,28 @@
 //! What comes from [policies](super::policies) is asked all the same, and there a `stop` ends its own bank.
 //!
 //! Edits: `{ set = "Name", value = "…" }` replaces, `{ add = "Name", value = "…" }` appends, `{ remove = "Name" }`,
-//! `{ remove_cookie = "name" }`; of a request `{ path = "PATTERN", to = "…" }` with `$1` for what a bracket matched; of an
-//! answer `{ set_cookie = "name", value = "…" }` and `{ status = 503 }`. Values may hold `{path}`, `{query}`, `{url}`, `{host}`,
-//! `{hostname}` (without port) and `{client}`, as the request was sent: rules never see what others have changed. So does the PATTERN of `path`: a
+//! `{ remove_cookie = "name" }`; of a request `{ path = "PATTERN", to = "…" }` with `$1` for what a bracket matched, `{ url = "…" }` (path and query
+//! become this) and `{ url_path = "…" }` (the path does, and the query stays); of an
+//! answer `{ set_cookie = "name", value = "…" }` and `{ status = 503 }`. Values, and what `url` and
+//! `url_path` say, may hold what is filled in (below), as the request was sent: rules never see what others have changed.
+//! In a target it is percent-encoded where it would end the target or, in `url_path`, the path; a target that would be longer
+//! than 8 KiB stays as it was. So does the PATTERN of `path`: a
 //! criterion meets `/%73hop/x` as `/shop/x`, and `^/shop/` leaves it alone; write `^/[^/]+/(.*)$`, or let servers decode. Fields that say where a message ends,
 //! or belong to one connection, cannot be edited; nor can a status become one that has no body, or lose being one.
 //! X-Forwarded-For and its like are written after the edits. What is set in a request, or removed, goes under its look-alikes
 //! too: with `X-User` goes `X_User`, which some servers take for it. What `set_cookie` fills in is percent-encoded where it
 //! would end the value (`;`, `,`, space, quotes), so that no client adds an attribute.
+//!
+//! | filled in | |
+//! |---|---|
+//! | `{path}`, `{query}`, `{url}` | as sent: without query, without `?`, both |
+//! | `{host}`, `{hostname}` | the Host field as sent, with and without its port |
+//! | `{client}`, `{port}`, `{sni}` | the client's address, the port that it connected to, the server name of the TLS handshake |
+//! | `{method}` | GET, … |
+//! | `{header:NAME}` | all fields of this name of the request, joined by `, ` |
+//! | `{cookie:NAME}`, `{query:NAME}` | the first cookie or parameter of this name, as sent |
+//!
+//! What is not there fills in nothing. A `location` takes the first five.
 //!
 //! A copy for a mirror leaves when the body is whole. One over `body_limit` (64 KiB unless said otherwise, 1 MiB at most)
 //! is not sent, and no more than 256 are under way at once, nor do their bodies hold more than 64 MiB together.

@@ -114,7 +114,7 @@ pub enum Route {
     Group(GroupId),
 }
 
-/// One change. Values may hold `{path}`, `{query}`, `{url}`, `{host}`, `{hostname}` and `{client}`.
+/// One change. Values may hold what [`Filled`](super::filled::Filled) names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Edit {
     /// All fields of this name are replaced by one.
@@ -134,6 +134,11 @@ pub enum Edit {
     Path {
         pattern: Name,
         to: Name,
+    },
+    /// Request: path and query become this; `whole` false: the path alone, and the query stays. Filled in as values are.
+    Url {
+        to: Name,
+        whole: bool,
     },
     /// Request: a cookie is removed before the server sees it. Response: `Set-Cookie` of this name is removed.
     RemoveCookie {

@@ -79,6 +79,8 @@ fn edit(edit: &Edit) -> String {
         Edit::Add { name, .. } => format!("add {name}"),
         Edit::Remove { name } => format!("remove {name}"),
         Edit::Path { pattern, to } => format!("path {pattern} to {to}"),
+        Edit::Url { whole: true, .. } => "url".to_owned(),
+        Edit::Url { whole: false, .. } => "url_path".to_owned(),
         Edit::RemoveCookie { name } => format!("remove cookie {name}"),
         Edit::SetCookie { name, .. } => format!("set cookie {name}"),
         Edit::Status(status) => format!("status {status}"),

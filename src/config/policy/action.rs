@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::expression::Expression;
 use super::template::{respond, template};
 use crate::config::resolve::object::header as header_field;
-use crate::config::resolve::rule::action::{changeable, fillable};
+use crate::config::resolve::rule::action::{changeable, fillable, target_text};
 use crate::model::policy::PolicyBank;
 
 /// What an action does, and what of it is not the same to the letter.
@@ -34,12 +34,48 @@ impl Action {
     }
 }
 
+// === impl Part ===
+
+impl Part {
+    /// As it was sent.
+    fn own(self) -> &'static str {
+        match self {
+            Part::Host => "{host}",
+            Part::Path => "{path}",
+            Part::Url => "{url}",
+        }
+    }
+
+    /// The edit that makes it this text.
+    fn becomes(self, text: &str) -> Result<Value, String> {
+        Ok(match self {
+            Part::Host => {
+                value(text)?;
+                json!({ "set": "Host", "value": text })
+            }
+            Part::Path => {
+                target_text(text, false)?;
+                json!({ "url_path": text })
+            }
+            Part::Url => {
+                target_text(text, true)?;
+                json!({ "url": text })
+            }
+        })
+    }
+}
+
 // === impl Act ===
 
 impl Act {
     /// Nothing behind it is asked.
     pub fn ends(&self) -> bool {
         matches!(self, Act::Route(_) | Act::Ends(_))
+    }
+
+    /// It changes where a request goes at its server: nothing that could be done to an answer.
+    pub fn changes_target(&self) -> bool {
+        matches!(self, Act::Edit(edit) if ["path", "url", "url_path"].iter().any(|key| edit.get(key).is_some()))
     }
 
     /// `action` of a rule.
@@ -123,34 +159,52 @@ pub fn rewrite(kind: &str, target: &str, text: &str) -> Result<Action, String> {
         }
         "replace" => {
             let text = text()?;
-            let edit = match header(target) {
-                Some(name) => {
+            let edit = match (header(target), target_of(target)) {
+                (Some(name), _) => {
                     changeable(name, target.to_ascii_uppercase().starts_with("HTTP.REQ."))?;
                     value(&text.text)?;
                     json!({ "set": name, "value": text.text })
                 }
-                None if target.eq_ignore_ascii_case("HTTP.REQ.HOSTNAME") => {
-                    value(&text.text)?;
-                    json!({ "set": "Host", "value": text.text })
-                }
-                None if target.eq_ignore_ascii_case("HTTP.REQ.URL.PATH") => {
-                    if text.text.contains('{') {
-                        return Err("a path that is put together is not carried over".into());
-                    }
-                    json!({ "path": "^.*$", "to": text.text.replace('$', "$$") })
-                }
-                None => return Err(format!("`{target}` is not replaced by rules")),
+                (None, Some(part)) => part.becomes(&text.text)?,
+                (None, None) => return Err(format!("`{target}` is not replaced by rules")),
             };
             Ok(Action { act: Act::Edit(edit), notes: text.notes })
+        }
+        "insert_before" | "insert_after" => {
+            let text = text()?;
+            let part = target_of(target).ok_or_else(|| format!("nothing is inserted into `{target}` by rules"))?;
+            let joined = match &kind[..] {
+                "insert_before" => text.text + part.own(),
+                _ => part.own().to_owned() + &text.text,
+            };
+            Ok(Action { act: Act::Edit(part.becomes(&joined)?), notes: text.notes })
         }
         other => Err(format!("actions of type {other} are not carried over")),
     }
 }
 
+/// A part of each request that is changed as a text.
+#[derive(Clone, Copy)]
+enum Part {
+    Host,
+    Path,
+    /// Path and query.
+    Url,
+}
+
+fn target_of(target: &str) -> Option<Part> {
+    Some(match &target.to_ascii_uppercase()[..] {
+        "HTTP.REQ.HOSTNAME" => Part::Host,
+        "HTTP.REQ.URL.PATH" => Part::Path,
+        "HTTP.REQ.URL" | "HTTP.REQ.URL.PATH_AND_QUERY" => Part::Url,
+        _ => return None,
+    })
+}
+
 /// Whether a field can have this value.
 fn value(text: &str) -> Result<(), String> {
     header_field("value", text)?;
-    fillable(text).map_err(str::to_owned)
+    fillable(text)
 }
 
 /// The name in `HTTP.REQ.HEADER("x")`.

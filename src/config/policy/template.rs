@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::expression::{Piece, Refused, pieces};
 use crate::config::resolve::object::header;
+use crate::model::filled::Filled;
 
 /// A text with places to fill in, and what is not the same to the letter.
 pub(super) struct Template {
@@ -15,24 +16,42 @@ pub(super) fn template(text: &str) -> Result<Template, Refused> {
     let mut out = Template { text: String::new(), notes: Vec::new() };
     for piece in pieces(text)? {
         match piece {
+            Piece::Text(text) if Filled::find(&text).is_some() => {
+                return Err(Refused::Unsupported(text, "what stands in the braces would be filled in"));
+            }
             Piece::Text(text) => out.text.push_str(&text),
-            Piece::Chain(chain) => {
-                let plain = [".HTTP_URL_SAFE", ".TYPECAST_TEXT_T", ".URL_RESERVED_CHARS_SAFE"]
+            Piece::Chain { names, argument, written } => {
+                let plain = [".HTTP_URL_SAFE", ".TYPECAST_TEXT_T", ".URL_RESERVED_CHARS_SAFE", ".TYPECAST_STRING_T"]
                     .iter()
-                    .fold(&chain[..], |chain, suffix| chain.strip_suffix(suffix).unwrap_or(chain));
-                out.text.push_str(match plain {
-                    "HTTP.REQ.HOSTNAME.SERVER" => "{hostname}",
-                    "HTTP.REQ.HOSTNAME" => "{host}",
-                    "HTTP.REQ.URL" | "HTTP.REQ.URL.PATH_AND_QUERY" => "{url}",
-                    "HTTP.REQ.URL.PATH" => "{path}",
-                    "HTTP.REQ.URL.QUERY" => "{query}",
-                    "CLIENT.IP.SRC" | "CLIENT.IPV6.SRC" => "{client}",
-                    _ => return Err(Refused::Unsupported(chain, "no rule fills this in")),
-                });
+                    .fold(&names[..], |names, suffix| names.strip_suffix(suffix).unwrap_or(names));
+                out.text += &filled(plain, argument.as_deref())
+                    .ok_or(Refused::Unsupported(written, "no rule fills this in"))?;
             }
         }
     }
     Ok(out)
+}
+
+/// The braces that stand for a chain of names.
+fn filled(names: &str, argument: Option<&str>) -> Option<String> {
+    let named = |kind: &str| argument.map(|name| format!("{kind}:{name}"));
+    let inner = match names {
+        "HTTP.REQ.HOSTNAME.SERVER" => "hostname".to_owned(),
+        "HTTP.REQ.HOSTNAME" => "host".to_owned(),
+        "HTTP.REQ.URL" | "HTTP.REQ.URL.PATH_AND_QUERY" => "url".to_owned(),
+        "HTTP.REQ.URL.PATH" => "path".to_owned(),
+        "HTTP.REQ.URL.QUERY" => "query".to_owned(),
+        "HTTP.REQ.METHOD" => "method".to_owned(),
+        "HTTP.REQ.HEADER()" => named("header")?,
+        "HTTP.REQ.COOKIE.VALUE()" => named("cookie")?,
+        "HTTP.REQ.URL.QUERY.VALUE()" => named("query")?,
+        "CLIENT.IP.SRC" | "CLIENT.IPV6.SRC" => "client".to_owned(),
+        "CLIENT.TCP.DSTPORT" => "port".to_owned(),
+        "CLIENT.SSL.CLIENT_HELLO.SNI" => "sni".to_owned(),
+        _ => return None,
+    };
+    Filled::parse(&inner)?;
+    Some(format!("{{{inner}}}"))
 }
 
 /// `respond` of a rule, out of the text of a whole answer.

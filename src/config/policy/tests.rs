@@ -176,6 +176,54 @@ fn a_policy_that_does_nothing_is_counted_and_one_of_two_tests_that_ends_costs_th
 }
 
 #[test]
+fn actions_of_rewriting_put_texts_together_out_of_what_a_request_says() {
+    let edit = |kind: &str, target: &str, value: &str| {
+        let table = super::action::rewrite(kind, target, value).map(|action| action.act.table());
+        table.map(|table| table["edit"][0].to_string())
+    };
+    for (kind, target, value, wanted) in [
+        ("replace", "HTTP.REQ.URL", r#""/v2" + HTTP.REQ.URL"#, r#"{"url":"/v2{url}"}"#),
+        ("replace", "http.req.url.path", r#""/new""#, r#"{"url_path":"/new"}"#),
+        ("replace", "HTTP.REQ.URL.PATH", r#""/x" + HTTP.REQ.URL.PATH"#, r#"{"url_path":"/x{path}"}"#),
+        ("insert_before", "HTTP.REQ.URL.PATH_AND_QUERY", r#""/app""#, r#"{"url":"/app{url}"}"#),
+        ("insert_after", "HTTP.REQ.HOSTNAME", r#"".internal""#, r#"{"set":"Host","value":"{host}.internal"}"#),
+        (
+            "insert_http_header",
+            "X",
+            r#"HTTP.REQ.HEADER("Y") + ":" + CLIENT.TCP.DSTPORT"#,
+            r#"{"add":"X","value":"{header:Y}:{port}"}"#,
+        ),
+        (
+            "insert_http_header",
+            "X",
+            r#"HTTP.REQ.URL.QUERY.VALUE("q").HTTP_URL_SAFE"#,
+            r#"{"add":"X","value":"{query:q}"}"#,
+        ),
+        (
+            "replace",
+            r#"HTTP.RES.HEADER("X")"#,
+            r#"HTTP.REQ.COOKIE.VALUE("sid")"#,
+            r#"{"set":"X","value":"{cookie:sid}"}"#,
+        ),
+    ] {
+        let table: serde_json::Value = serde_json::from_str(wanted).unwrap();
+        assert_eq!(edit(kind, target, value), Ok(table.to_string()), "{kind} {target} {value}");
+    }
+    for (kind, target, value, told) in [
+        ("insert_http_header", "X", r#"HTTP.RES.HEADER("Y")"#, r#"`HTTP.RES.HEADER("Y")`: no rule fills this in"#),
+        ("insert_http_header", "X", r#"HTTP.REQ.HEADER("Y").VALUE("Z")"#, "no rule fills this in"),
+        ("insert_http_header", "X", r#""{client}""#, "would be filled in"),
+        ("replace", "HTTP.REQ.URL", r#""/a b""#, "visible ASCII"),
+        ("replace", "HTTP.REQ.URL.PATH", r#""/a?b""#, "a path has no `?`"),
+        ("replace", "HTTP.REQ.BODY(10)", r#""x""#, "is not replaced by rules"),
+        ("insert_before", r#"HTTP.REQ.HEADER("X")"#, r#""x""#, "nothing is inserted into"),
+    ] {
+        let why = edit(kind, target, value).unwrap_err();
+        assert!(why.contains(told), "{kind} {target} {value}: {why}");
+    }
+}
+
+#[test]
 fn what_a_policy_names_and_nobody_has_is_told_where_it_stands() {
     let wrong = |from: &str, to: &str| loaded(&ALL.replacen(from, to, 1)).unwrap_err().join("\n");
     for (from, to, told) in [

@@ -122,6 +122,7 @@ fn edit(edit: &Edit) -> Value {
         Edit::Add { name, value } => vec![pair("add", name), pair("value", value)],
         Edit::Remove { name } => vec![pair("remove", name)],
         Edit::Path { pattern, to } => vec![pair("path", pattern), pair("to", to)],
+        Edit::Url { to, whole } => vec![pair(if *whole { "url" } else { "url_path" }, to)],
         Edit::RemoveCookie { name } => vec![pair("remove_cookie", name)],
         Edit::SetCookie { name, value } => vec![pair("set_cookie", name), pair("value", value)],
         Edit::Status(status) => vec![("status".to_owned(), Value::Int((*status).into()))],

@@ -31,12 +31,10 @@ pub(super) static REWRITE_ACTION: Schema = schema(&[
     COMMENT,
 ]);
 static REWRITE_TYPES: Words = Words {
-    known: &["noop", "insert_http_header", "delete_http_header", "replace"],
+    known: &["noop", "insert_http_header", "delete_http_header", "replace", "insert_before", "insert_after"],
     later: &[
         "delete",
         "corrupt_http_header",
-        "insert_before",
-        "insert_after",
         "replace_all",
         "replace_http_res",
         "delete_all",

@@ -73,6 +73,8 @@ static EDIT: Schema = schema(&[
     key("remove", Kind::Name),
     key("path", Kind::Pattern),
     key("to", Kind::Text),
+    key("url", Kind::Text),
+    key("url_path", Kind::Text),
     key("remove_cookie", Kind::Name),
     key("set_cookie", Kind::Name),
     key("status", Kind::Int(200, 599)),

@@ -223,8 +223,12 @@ impl Document {
             return Err(NsError::prerequisite("targetLBVserver", "policyName"));
         }
         let act = if target.is_some() { None } else { self.act(bank, action) };
-        if of_answer && act.is_some_and(|act| act.ends()) {
-            return Err(NsError::unsupported("type", "RESPONSE", "policies on answers edit, and do nothing else"));
+        if of_answer && act.is_some_and(|act| act.ends() || act.changes_target()) {
+            return Err(NsError::unsupported(
+                "type",
+                "RESPONSE",
+                "policies on answers edit answers, and do nothing else",
+            ));
         }
         self.check_tests(&table, owner, policy, of_answer)?;
         let mut entry = Map::new();

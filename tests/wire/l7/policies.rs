@@ -42,7 +42,11 @@ fn configured(server: SocketAddr) -> Model {
         writeln!(bound, "p{n} = {{ priority = {}, goto = \"{goto}\" }}", 10 + n).expect("text");
     }
     bound += "first = { priority = 1, type = \"RESPONSE\" }\nsecond = { priority = 2, type = \"RESPONSE\" }\n";
-    let source = Source { path: "a.toml".into(), text: (text + &bound).into() };
+    loaded(text + &bound)
+}
+
+fn loaded(text: String) -> Model {
+    let source = Source { path: "a.toml".into(), text: text.into() };
     let loaded = load(source, &[], &NoFiles).unwrap_or_else(|problems| panic!("{problems:?}"));
     (*loaded.model).clone()
 }
@@ -68,5 +72,35 @@ async fn of_policies_that_say_end_the_first_that_is_met_acts_and_of_those_that_s
             assert_eq!(found.collect::<Vec<_>>(), acted, "{carrier:?} {path} {fields:?}: {seen}");
             assert_eq!(answer.matches("\r\nx-answered: yes\r\n").count(), 1, "{carrier:?}: {answer}");
         }
+    }
+}
+
+#[tokio::test]
+async fn a_target_and_a_field_are_put_together_out_of_what_the_client_says() {
+    let actions = [
+        ("url", "replace", "HTTP.REQ.URL", r#""/v2" + HTTP.REQ.URL + "&by=" + HTTP.REQ.HEADER("X-By")"#),
+        ("copy", "insert_http_header", "X-Copy", r#"HTTP.REQ.HEADER("X-By") + "@" + CLIENT.IP.SRC"#),
+        ("none", "insert_http_header", "X-None", r#""<" + HTTP.REQ.COOKIE.VALUE("none") + ">""#),
+    ];
+    for carrier in [Carrier::Relay, Carrier::Pingora] {
+        let server = Server::http("a").await;
+        let mut text = format!(
+            "schema = 1\n[service.a]\ntype = \"HTTP\"\naddress = \"{}\"\n\
+             [vserver.web]\ntype = \"HTTP\"\naddress = \"127.0.0.1:0\"\nservices = [\"a\"]\nrewrite_policies = {{ \
+             url = {{ priority = 1, goto = \"NEXT\" }}, copy = {{ priority = 2, goto = \"NEXT\" }}, none = 3 }}\n",
+            server.at
+        );
+        for (name, kind, target, value) in actions {
+            write!(text, "[rewrite_action.{name}]\ntype = \"{kind}\"\ntarget = \"{target}\"\nvalue = '{value}'\n")
+                .expect("text");
+            write!(text, "[rewrite_policy.{name}]\nrule = \"true\"\naction = \"{name}\"\n").expect("text");
+        }
+        let world = World::through(loaded(text), carrier).await;
+        get(world.vip("web"), "/a?b=c", "X-By: me & you\r\n").await;
+        let seen = server.seen();
+        assert!(seen.contains("GET /v2/a?b=c&by=me%20&%20you HTTP/1.1\r\n"), "{carrier:?}: {seen}");
+        let lower = seen.to_ascii_lowercase();
+        assert!(lower.contains("\r\nx-copy: me & you@127.0.0.1\r\n"), "{carrier:?}: {seen}");
+        assert!(lower.contains("\r\nx-none: <>\r\n"), "{carrier:?}: {seen}");
     }
 }

@@ -54,8 +54,13 @@ pub(super) fn tree(text: &str) -> Result<Tree, Refused> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece {
     Text(String),
-    /// Names in upper case, joined by dots; none has parentheses.
-    Chain(String),
+    Chain {
+        /// In upper case, joined by dots; the name whose parentheses hold something has `()` behind it.
+        names: String,
+        /// What they hold: one text.
+        argument: Option<String>,
+        written: String,
+    },
 }
 
 /// Takes a text apart that is put together by `+`.
@@ -66,11 +71,22 @@ pub fn pieces(text: &str) -> Result<Vec<Piece>, Refused> {
         pieces.push(if reader.rest.starts_with('"') {
             Piece::Text(reader.quoted()?)
         } else {
+            let begin = reader.rest;
             let links = reader.chain()?;
-            if links.iter().any(|link| link.arguments.as_ref().is_some_and(|arguments| !arguments.is_empty())) {
-                return Err(Refused::Unsupported(text.to_owned(), "no rule fills this in"));
+            let written = begin[..begin.len() - reader.rest.len()].trim_end().to_owned();
+            let mut argument = None;
+            let mut names = Vec::new();
+            for link in links {
+                match (&link.arguments.unwrap_or_default()[..], argument.is_some()) {
+                    ([], _) => names.push(link.name),
+                    ([Argument::Text(text)], false) => {
+                        argument = Some(text.clone());
+                        names.push(format!("{}()", link.name));
+                    }
+                    _ => return Err(Refused::Unsupported(written, "no rule fills this in")),
+                }
             }
-            Piece::Chain(links.into_iter().map(|link| link.name).collect::<Vec<_>>().join("."))
+            Piece::Chain { names: names.join("."), argument, written }
         });
         if reader.rest.is_empty() {
             return Ok(pieces);

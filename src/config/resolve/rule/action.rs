@@ -5,12 +5,13 @@ use crate::config::document::Node;
 use crate::config::resolve::Context;
 use crate::config::resolve::object::{self, Object};
 use crate::config::values;
+use crate::model::filled::{self, Filled};
 use crate::model::id::{GroupId, Name, ServiceId, VserverId};
 use crate::model::rule::{Action, Edit, Phase, Route};
 use crate::model::vserver::{Member, Role, Vserver};
 
 const ACTIONS: [&str; 7] = ["respond", "reject", "redirect", "route", "edit", "mirror", "count"];
-const EDITS: [&str; 7] = ["set", "add", "remove", "path", "remove_cookie", "set_cookie", "status"];
+const EDITS: [&str; 9] = ["set", "add", "remove", "path", "url", "url_path", "remove_cookie", "set_cookie", "status"];
 
 /// Fields that say where a message ends or what becomes of its connection; Bascule writes them itself.
 const FRAMING: [&str; 9] = [
@@ -153,8 +154,8 @@ fn edit(cx: &mut Context<'_>, edit: &Object<'_>, phase: Phase) -> Option<Edit> {
         return None;
     };
     let wrong_phase = match key {
-        "path" | "add" | "set" | "remove" | "remove_cookie" if phase == Phase::Request => None,
-        "path" => Some("the path is the request's; leave `phase` out"),
+        "path" | "url" | "url_path" | "add" | "set" | "remove" | "remove_cookie" if phase == Phase::Request => None,
+        "path" | "url" | "url_path" => Some("the path is the request's; leave `phase` out"),
         "set_cookie" | "status" if phase == Phase::Request => Some("is the answer's; add `phase = \"response\"`"),
         _ => None,
     };
@@ -174,6 +175,13 @@ fn edit(cx: &mut Context<'_>, edit: &Object<'_>, phase: Phase) -> Option<Edit> {
         "add" => Some(Edit::Add { name: field(cx, edit, key, phase)?, value: filled(cx, edit, "value", value()?) }),
         "remove" => Some(Edit::Remove { name: field(cx, edit, key, phase)? }),
         "path" => Some(Edit::Path { pattern: edit.name(key)?, to: new_path(cx, edit)? }),
+        "url" | "url_path" => {
+            let (to, whole): (Name, _) = (edit.name(key)?, key == "url");
+            if let Err(why) = target_text(&to, whole) {
+                edit.wrong(cx.report, key, why);
+            }
+            Some(Edit::Url { to, whole })
+        }
         "remove_cookie" => Some(Edit::RemoveCookie { name: cookie(cx, edit, key)? }),
         "set_cookie" => {
             Some(Edit::SetCookie { name: cookie(cx, edit, key)?, value: filled(cx, edit, "value", value()?) })
@@ -230,12 +238,25 @@ fn filled(cx: &mut Context<'_>, edit: &Object<'_>, key: &str, value: Name) -> Na
 }
 
 /// Whether every brace of a value is one that is replaced.
-pub(in crate::config) fn fillable(value: &str) -> Result<(), &'static str> {
-    match braces_are_known(value, &["path", "query", "url", "host", "hostname", "client"]) {
+pub(in crate::config) fn fillable(value: &str) -> Result<(), String> {
+    match braces_are_known(value, |_| true) {
         true => Ok(()),
-        false => Err(
-            "replaced are `{path}`, `{query}`, `{url}`, `{host}`, `{hostname}` and `{client}`; there are no other braces",
-        ),
+        false => Err(format!("replaced are {}; there are no other braces", filled::KNOWN)),
+    }
+}
+
+/// Whether this can become a target; `whole` false: its path.
+pub(in crate::config) fn target_text(text: &str, whole: bool) -> Result<(), String> {
+    fillable(text)?;
+    if text.bytes().any(|b| b <= b' ' || b >= 0x7f || b == b'#') {
+        return Err("a target has visible ASCII only, without `#`; encode others with %".into());
+    }
+    if !whole && text.contains('?') {
+        return Err("a path has no `?`; `url` is path and query".into());
+    }
+    match text.is_empty() {
+        true => Err("a target is not empty".into()),
+        false => Ok(()),
     }
 }
 
@@ -248,10 +269,12 @@ fn new_path(cx: &mut Context<'_>, edit: &Object<'_>) -> Option<Name> {
     Some(to)
 }
 
-fn braces_are_known(text: &str, known: &[&str]) -> bool {
+/// `taken`: whether what is filled in may stand there.
+fn braces_are_known(text: &str, taken: impl Fn(Filled<'_>) -> bool) -> bool {
     let mut rest = text;
     while let Some((_, after)) = rest.split_once('{') {
-        if !after.split_once('}').is_some_and(|(name, _)| known.contains(&name)) {
+        let known = after.split_once('}').and_then(|(name, _)| Filled::parse(name));
+        if !known.is_some_and(&taken) {
             return false;
         }
         rest = after;
@@ -284,7 +307,9 @@ fn redirect(cx: &mut Context<'_>, action: &Object<'_>) -> Option<Action> {
         inner.wrong(cx.report, "status", format!("{status} is none of 301, 302, 303, 307, 308"));
     }
     let location: Name = inner.text("location")?.into();
-    if !braces_are_known(&location, &["path", "query", "url", "host", "hostname"]) {
+    let taken =
+        |what: Filled<'_>| matches!(what, Filled::Path | Filled::Query | Filled::Url | Filled::Host | Filled::Hostname);
+    if !braces_are_known(&location, taken) {
         let why = "replaced are `{path}`, `{query}`, `{url}`, `{host}` and `{hostname}`; other braces are %7B and %7D";
         inner.wrong(cx.report, "location", why);
     }

@@ -47,7 +47,7 @@ pub(super) fn met_by_answer(test: &CriterionTest, regex: Option<&Regex>, answer:
     }
 }
 
-fn fields<'a>(all: &'a [(&'a str, &'a [u8])], name: &'a str) -> impl Iterator<Item = &'a [u8]> {
+pub(super) fn fields<'a>(all: &'a [(&'a str, &'a [u8])], name: &'a str) -> impl Iterator<Item = &'a [u8]> {
     all.iter().filter(move |(field, _)| field.eq_ignore_ascii_case(name)).map(|(_, value)| *value)
 }
 
@@ -61,12 +61,12 @@ fn optional(test: Option<&TextTest>, regex: Option<&Regex>, text: &str) -> bool 
 }
 
 /// As sent, without the `?`.
-fn query_string(target: &str) -> &str {
+pub(super) fn query_string(target: &str) -> &str {
     target.split_once('?').map_or("", |(_, query)| query)
 }
 
 /// A name or value of a query, decoded once; `+` is a space, as forms write it.
-fn parameter(text: &str) -> String {
+pub(super) fn parameter(text: &str) -> String {
     super::path::decode(&text.replace('+', " ")).into_owned()
 }
 

@@ -88,6 +88,7 @@ impl HeadEdits {
                     self.added.push(("Set-Cookie".into(), format!("{name}={}", fill_in_with(value, of, in_cookie))));
                 }
                 Edit::Status(status) => self.status = Some(*status),
+                Edit::Url { to, whole } => self.target = composed(to, *whole, of).or(self.target.take()),
                 Edit::Path { to, .. } => {
                     if let Some(target) = path_of(nth).and_then(|pattern| replaced(pattern, to, of.target)) {
                         self.target = Some(target);
@@ -143,6 +144,34 @@ fn replaced(pattern: &Regex, to: &str, target: &str) -> Option<String> {
     (new.len() <= TARGET_MAX_BYTES).then_some(new)
 }
 
+/// The target that a text with its values makes; `whole` false: its path, before the query as it was sent. `None` where it
+/// is too long.
+fn composed(to: &str, whole: bool, of: &Request<'_>) -> Option<String> {
+    let mut target = fill_in_with(to, of, |value| in_target(value, whole));
+    if !target.starts_with('/') {
+        target.insert(0, '/');
+    }
+    if let (false, Some((_, query))) = (whole, of.target.split_once('?')) {
+        target.push('?');
+        target.push_str(query);
+    }
+    (target.len() <= TARGET_MAX_BYTES).then_some(target)
+}
+
+/// What a client has said, as a part of a target: nothing of it ends the target, nor, within a path, the path.
+fn in_target(text: &str, whole: bool) -> String {
+    let mut encoded = String::with_capacity(text.len());
+    for b in text.bytes() {
+        match b {
+            b'#' => encoded.push_str("%23"),
+            b'?' if !whole => encoded.push_str("%3F"),
+            0x21..=0x7e => encoded.push(char::from(b)),
+            _ => write!(encoded, "%{b:02X}").expect("text"),
+        }
+    }
+    encoded
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -170,5 +199,23 @@ mod tests {
             }
             assert!(!edits.removes_from_request("XUser") && !edits.removes("X_User"));
         }
+    }
+
+    #[test]
+    fn a_target_is_put_together_and_stays_one_whatever_a_client_says() {
+        let fields: [(&str, &[u8]); 1] = [("X-Id", "7 #?\u{fc}".as_bytes())];
+        let client = "192.0.2.1".parse().unwrap();
+        let of = Request { target: "/a/b?c=d", fields: &fields, ..Request::connection(client, 80, None, false) };
+        let target = |to: &str, whole| {
+            let mut edits = HeadEdits::default();
+            edits.fold(&[Edit::Url { to: to.into(), whole }], |_| None, &of);
+            edits.target.unwrap_or_default()
+        };
+        assert_eq!(target("/v2{url}", true), "/v2/a/b?c=d");
+        assert_eq!(target("/new", true), "/new");
+        assert_eq!(target("v2{path}", false), "/v2/a/b?c=d");
+        assert_eq!(target("/{header:X-Id}?q={query}", true), "/7%20%23?%C3%BC?q=c=d");
+        assert_eq!(target("/{header:X-Id}", false), "/7%20%23%3F%C3%BC?c=d");
+        assert_eq!(target(&format!("/{}", "{url}".repeat(10_000)), true), "", "over the bound of a target");
     }
 }

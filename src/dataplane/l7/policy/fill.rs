@@ -1,7 +1,10 @@
-//! Values of the request in what rules write: `{path}` (as sent, without query), `{query}` (without `?`), `{url}` (both, as
-//! sent), `{host}` (as sent, with port), `{hostname}` (without) and `{client}` (the address).
+//! Values of the request in what rules write: `{path}`, `{header:X-Id}` and what else [`Filled`] names.
+
+use std::borrow::Cow;
 
 use super::Request;
+use super::criteria::{fields, parameter, query_string};
+use crate::model::filled::Filled;
 
 /// One pass, so that a brace in what is put in is not replaced again; other braces stay.
 pub(super) fn fill_in(template: &str, request: &Request<'_>) -> String {
@@ -31,37 +34,48 @@ pub(super) fn fill_body(body: &[u8], media_type: &str, request: &Request<'_>) ->
 
 /// As [`fill_in`], with each value written by `encoded`.
 pub(super) fn fill_in_with(template: &str, request: &Request<'_>, encoded: impl Fn(&str) -> String) -> String {
-    if !template.contains('{') {
-        return template.to_owned();
-    }
-    let client = request.client.to_canonical().to_string();
-    let (path, query) = request.target.split_once('?').unwrap_or((request.target, ""));
-    let values = [
-        ("{path}", path),
-        ("{query}", query),
-        ("{url}", request.target),
-        ("{host}", request.host),
-        ("{hostname}", without_port(request.host)),
-        ("{client}", client.as_str()),
-    ];
-    let mut filled = String::with_capacity(template.len() + request.target.len());
+    let mut filled = String::with_capacity(template.len());
     let mut rest = template;
-    while let Some(open) = rest.find('{') {
+    while let Some((open, end, what)) = Filled::find(rest) {
         filled.push_str(&rest[..open]);
-        rest = &rest[open..];
-        match values.iter().find(|(name, _)| rest.starts_with(name)) {
-            Some((name, value)) => {
-                filled.push_str(&encoded(value));
-                rest = &rest[name.len()..];
-            }
-            None => {
-                filled.push('{');
-                rest = &rest[1..];
-            }
-        }
+        filled.push_str(&encoded(&value(what, request)));
+        rest = &rest[end..];
     }
     filled.push_str(rest);
     filled
+}
+
+fn value<'r>(what: Filled<'_>, request: &Request<'r>) -> Cow<'r, str> {
+    match what {
+        Filled::Path => request.target.split('?').next().unwrap_or_default().into(),
+        Filled::Query => query_string(request.target).into(),
+        Filled::Url => request.target.into(),
+        Filled::Host => request.host.into(),
+        Filled::Hostname => without_port(request.host).into(),
+        Filled::Client => request.client.to_canonical().to_string().into(),
+        Filled::Port => request.port.to_string().into(),
+        Filled::Method => request.method.into(),
+        Filled::ServerName => request.server_name.unwrap_or_default().into(),
+        Filled::Header(name) if name.eq_ignore_ascii_case("host") => request.host.into(),
+        Filled::Header(name) => {
+            // HTTP/2 may cut cookies into several fields (RFC 9113 §8.2.3).
+            let between = if name.eq_ignore_ascii_case("cookie") { "; " } else { ", " };
+            let all: Vec<_> = fields(request.fields, name).map(String::from_utf8_lossy).collect();
+            all.join(between).into()
+        }
+        Filled::Cookie(name) => {
+            let pairs = fields(request.fields, "cookie").flat_map(|field| field.split(|&b| b == b';'));
+            let of_name = |pair: &[u8]| {
+                let pair = String::from_utf8_lossy(pair.trim_ascii());
+                pair.split_once('=').filter(|(found, _)| *found == name).map(|(_, value)| value.to_owned())
+            };
+            pairs.into_iter().find_map(of_name).unwrap_or_default().into()
+        }
+        Filled::Parameter(name) => {
+            let mut pairs = query_string(request.target).split('&').filter_map(|pair| pair.split_once('='));
+            pairs.find(|(found, _)| parameter(found) == name).map_or("", |(_, value)| value).into()
+        }
+    }
 }
 
 fn without_port(host: &str) -> &str {
@@ -95,6 +109,23 @@ mod tests {
         assert_eq!(fill_in("{hostname}", &Request { host: "[::1]:80", ..ASKED }), "[::1]");
         let plain = Request { target: "/a", ..ASKED };
         assert_eq!(fill_in("https://x{url}", &plain), "https://x/a", "no question mark where there was none");
+    }
+
+    #[test]
+    fn fields_cookies_and_parameters_are_filled_in_as_they_were_sent_and_nothing_where_there_are_none() {
+        let fields: [(&str, &[u8]); 4] =
+            [("X-Id", b"7"), ("x-id", b"8 {url}"), ("Cookie", b"a=1; b=\"2\""), ("cookie", b"c=3")];
+        let asked = Request {
+            fields: &fields,
+            server_name: Some("sni.test"),
+            ..Request { target: "/p?a=x%20y&a=z&b", ..ASKED }
+        };
+        let filled = |text| fill_in(text, &asked);
+        assert_eq!(filled("<{header:X-ID}>"), "<7, 8 {url}>");
+        assert_eq!(filled("{cookie:b} {cookie:c}"), "\"2\" 3");
+        assert_eq!(filled("{header:cookie}"), "a=1; b=\"2\"; c=3");
+        assert_eq!(filled("{query:a} {method} {port} {sni} {header:Host}"), "x%20y GET 80 sni.test www.test:80");
+        assert_eq!(filled("<{header:none}{cookie:none}{query:none}{query:b}>"), "<>");
     }
 
     #[test]
