@@ -2,6 +2,7 @@
 //! validation, authorisation and audit happen once.
 
 pub mod apply;
+pub mod askers;
 pub mod clock;
 mod clock_sync;
 pub mod command;
@@ -145,13 +146,15 @@ pub struct RunStatus {
 }
 
 /// When caches have let go of what a commit replaced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct CachesOver {
     /// Of the commit.
     pub seq: u64,
     pub published_at: Wall,
     /// `None`: none holds anything else, as far as this box has answered.
     pub until: Option<Wall>,
+    /// Who had asked before it, and who has since; `None`: it changed no answer.
+    pub asked: Option<Arc<askers::Asked>>,
 }
 
 /// Something that happened, as `/events` sends it.

@@ -117,7 +117,7 @@ pub use resolution::{AutoScaleDto, ResolutionDto, SourceDto};
 pub use rule::RuleDto;
 pub use scenario::{
     AffectedDto, AttemptDto, DirectionsDto, GateDto, GatesDto, GroupDto, GuardDto, GuardRulesDto, GuardsDto, HoldDto,
-    MeasureDto, ModeDetailsDto, ModeDto, ModesDto, NextDto, RunDto, ScenarioDto, TermDto, TransitionDto,
+    MeasureDto, ModeDetailsDto, ModeDto, ModesDto, NextDto, ResolversDto, RunDto, ScenarioDto, TermDto, TransitionDto,
     TransitionGroupDto, TransitionTermDto, TransitionTriggerDto, TriggerNamesDto,
 };
 pub use schema::Schema;

@@ -138,8 +138,7 @@ pub struct Core {
     unwritten_since: Option<Tick>,
     disk_error: Option<String>,
     held: Vec<publish::Held>,
-    /// Commits that the next publication shows.
-    released: Vec<(Name, u64)>,
+    commits: caches::Commits,
     /// Entries of the journal that were dropped while the disk did not answer.
     lost_entries: u64,
     acts: acts::Acts,
@@ -221,7 +220,7 @@ impl Core {
             unwritten_since: None,
             disk_error: None,
             held: Vec::new(),
-            released: Vec::new(),
+            commits: caches::Commits::default(),
             lost_entries: 0,
             acts: acts::Acts::new(&found.intents),
             door: "".into(),
@@ -359,6 +358,7 @@ impl Core {
             Request::Stop => {
                 if self.stopping.is_none() {
                     self.stopping = Some(now.tick);
+                    self.tell_all_resolvers(now);
                     self.draft(now, "stop", "".into(), "system".into(), serde_json::json!({}));
                 }
             }

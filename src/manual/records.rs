@@ -69,5 +69,26 @@
 //! the zone by transfer. Keep the old address answering until then: drain it (`disable service … -graceFul`), or leave a
 //! vserver there that redirects.
 //!
+//! # Resolvers after a transition
+//!
+//! For names that a scenario steers the box remembers who asks (32 768 pairs of address and RRset; where there are more,
+//! those whose answer is over first). After a transition that changed answers it tells, in `last_transition` of the
+//! scenario, in `/transitions`, and in `show scenario`:
+//!
+//! - `first_answer_at`: when anybody was first given the new answer;
+//! - `resolvers.asked_before`: addresses that may have held a former answer when the new one was published, by the TTL that
+//!   each was given;
+//! - `resolvers.asked_again`: those of them that have asked since for every name and type that they may have held;
+//! - `resolvers.missing`: the others, the one that may hold a former answer longest first (at most 100 are named);
+//! - `resolvers.partial`: more had asked than were remembered (after a flood of addresses, say; nobody proves the address of
+//!   a query over UDP), and the figures are of those that were.
+//!
+//! A resolver is an address that queries come from: several behind one address count as one, and one with several addresses
+//! as several. One that is missing after `caches_over_at` holds nothing that it may use: its clients have not asked it for
+//! the name. The figures stand still once all have come back, a minute after `caches_over_at` (where nobody asks, ten minutes
+//! after the publication), or when the scenario moves again; then they are written into the journal as an entry
+//! `resolvers`, with which `/transitions` tells them for ever. What a process before a restart answered, what the rate limit
+//! held back of an answer, and who asks secondaries, is not known. Queries for names that no scenario steers are not looked at.
+//!
 //! A CNAME never stands beside other data in any combination that can be reached: that is
 //! checked when the configuration is loaded.

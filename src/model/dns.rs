@@ -1,7 +1,7 @@
 //! `[dns]`: how the DNS service answers, whatever the zones hold.
 
 use std::fmt;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use super::geo::Database;
@@ -115,6 +115,26 @@ pub struct ClientSubnet {
     pub ipv6_prefix: u8,
     /// Resolvers that are believed; empty: all.
     pub from: Vec<Network>,
+}
+
+/// How far resolvers have followed a commit.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Resolvers {
+    /// May have held a former answer when the commit was published.
+    pub asked_before: u32,
+    /// Of those: have asked since for all that they may have held.
+    pub asked_again: u32,
+    /// Those that have not, the one that may hold it longest first; at most [`Resolvers::MISSING_MOST`].
+    pub missing: Vec<IpAddr>,
+    /// More had asked than were remembered: the figures are of those that were.
+    pub partial: bool,
+}
+
+// === impl Resolvers ===
+
+impl Resolvers {
+    /// Missing ones that are named.
+    pub const MISSING_MOST: usize = 100;
 }
 
 // === impl Dns ===

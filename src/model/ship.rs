@@ -36,7 +36,7 @@ pub struct ShipTls {
 }
 
 /// Every kind of entry.
-pub const KINDS: [&str; 21] = [
+pub const KINDS: [&str; 22] = [
     "transition",
     "act",
     "ended",
@@ -54,6 +54,7 @@ pub const KINDS: [&str; 21] = [
     "zone_act",
     "access",
     "caches",
+    "resolvers",
     "config",
     "start",
     "stop",

@@ -50,6 +50,11 @@ impl Wall {
     pub fn since(self, earlier: Wall) -> Duration {
         Duration::from_micros(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
     }
+
+    /// Whole seconds since 1970, as DNS counts; 0 for what is not in the 136 years after that.
+    pub fn seconds(self) -> u32 {
+        u32::try_from(self.0.div_euclid(1_000_000)).unwrap_or(0)
+    }
 }
 
 impl Add<Duration> for Wall {

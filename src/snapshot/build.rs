@@ -92,7 +92,14 @@ pub fn build(parts: Parts<'_>) -> Snapshot {
         .collect();
     let known = previous.map(|p| (&*p.model, &*p.last_good));
     let last_good = Arc::new(zones::last_good(model, &scenario_active, &view.watched, known));
-    let ground = Ground { model, view, scenario_active: &scenario_active, last_good: &last_good, wall: registry.wall };
+    let ground = Ground {
+        generation,
+        model,
+        view,
+        scenario_active: &scenario_active,
+        last_good: &last_good,
+        wall: registry.wall,
+    };
     let caching = Caching::build(ground, previous);
     let mut snapshot = Snapshot {
         generation,

@@ -13,10 +13,11 @@
 //! The table is cut into chunks, and a snapshot shares with the one before it those in which nothing has changed: a flip
 //! costs what it flips.
 
+mod given;
+
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::Snapshot;
 use super::zones::{LastGood, recall};
@@ -27,6 +28,8 @@ use crate::model::id::{ScenarioId, WatchedId};
 use crate::model::state::StateView;
 use crate::model::time::Wall;
 use crate::model::zone::{DnsName, OnEmpty, RecordType, Rrset};
+
+pub use given::{First, Handed, Steered};
 
 /// RRsets in a chunk.
 const CHUNK: usize = 64;
@@ -59,6 +62,8 @@ pub struct Kept {
     answer: u64,
     handed: Arc<Handed>,
     former: Vec<(u64, Arc<Handed>)>,
+    /// `None`: no scenario steers it, and who asks for it is not noted.
+    steered: Option<Steered>,
 }
 
 /// Why answers have the shorter TTL.
@@ -73,10 +78,6 @@ pub enum Shortened {
     Check(WatchedId),
 }
 
-/// Until when answers of one set may be kept, in Unix seconds; 0: none was given.
-#[derive(Debug, Default)]
-pub struct Handed(AtomicU32);
-
 /// Which RRsets look at what.
 #[derive(Debug, Default)]
 struct Index {
@@ -87,6 +88,7 @@ struct Index {
 /// What the table is made of.
 #[derive(Clone, Copy)]
 pub(super) struct Ground<'a> {
+    pub generation: u64,
     pub model: &'a Model,
     pub view: &'a StateView,
     pub scenario_active: &'a [bool],
@@ -118,7 +120,7 @@ impl Caching {
     pub fn assume_handed(&self, model: &Model, now: Wall) {
         for (z, zone) in model.zones.iter().enumerate() {
             for (r, rrset) in zone.rrsets.iter().enumerate() {
-                self.of(z, r).hand(unix(now), rrset.ttl);
+                self.of(z, r).hand(now.seconds(), rrset.ttl);
             }
         }
     }
@@ -200,10 +202,6 @@ fn differing<'a, T: PartialEq>(before: &'a [T], after: &'a [T]) -> impl Iterator
     (0..before.len().max(after.len())).filter(|&at| before.get(at) != after.get(at))
 }
 
-fn unix(wall: Wall) -> u32 {
-    u32::try_from(wall.0.div_euclid(1_000_000)).unwrap_or(0)
-}
-
 // === impl Kept ===
 
 impl Kept {
@@ -220,6 +218,7 @@ impl Kept {
             answer: fingerprint(rrset, decision.source, &chosen),
             handed: Arc::default(),
             former: Vec::new(),
+            steered: Steered::of(rrset, ground.generation),
         }
     }
 
@@ -229,9 +228,10 @@ impl Kept {
         self.changed_at = before.changed_at;
         if self.answer == before.answer {
             self.handed = Arc::clone(&before.handed);
+            self.steered = self.steered.take().map(|own| before.steered.clone().unwrap_or(own));
             return false;
         }
-        let now = unix(wall);
+        let now = wall.seconds();
         self.changed_at = Some(wall);
         // What has expired goes, but for what is replaced just now: an answer from it may be under way.
         self.former.retain(|(_, handed)| handed.until() >= now);
@@ -247,16 +247,10 @@ impl Kept {
         true
     }
 
-    /// Notes an answer given at `now` (Unix seconds) with `ttl`.
-    pub fn hand(&self, now: u32, ttl: u32) {
-        // The clock is cut to seconds, and a cache may begin to count a moment later.
-        self.handed.push(now.saturating_add(ttl).saturating_add(1));
-    }
-
     /// When caches may have let go of all former answers; `None`: they have, or hold none.
     pub fn caches_over_at(&self, now: Wall) -> Option<Wall> {
         let last = self.former.iter().map(|(_, handed)| handed.until()).max()?;
-        (last > unix(now)).then(|| Wall(i64::from(last) * 1_000_000))
+        (last > now.seconds()).then(|| Wall(i64::from(last) * 1_000_000))
     }
 }
 
@@ -294,21 +288,6 @@ fn fingerprint(rrset: &Rrset, source: Source, chosen: &[u32]) -> u64 {
         _ => 1_u8.hash(&mut hasher),
     }
     hasher.finish()
-}
-
-// === impl Handed ===
-
-impl Handed {
-    fn until(&self) -> u32 {
-        self.0.load(Ordering::Relaxed)
-    }
-
-    /// At most one write a second and thread, however many queries there are.
-    fn push(&self, until: u32) {
-        if self.until() < until {
-            self.0.fetch_max(until, Ordering::Relaxed);
-        }
-    }
 }
 
 // === impl Index ===

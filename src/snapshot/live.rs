@@ -2,6 +2,7 @@
 //! shared references, so that nothing on the data path looks a name up.
 
 mod answers;
+mod askers;
 pub mod connections;
 mod counted;
 mod dns;
@@ -31,6 +32,7 @@ use crate::model::time::{Tick, Wall};
 pub use crate::balance::persistence::sealed::CookieKey;
 pub use crate::balance::persistence::{Totals, keeps_a_table};
 pub use answers::AnswersLive;
+pub use askers::{Askers, Seen};
 pub use connections::{Connection, Connections};
 pub use counted::Counted;
 pub use dns::{DnsLive, RrsetLive, Served, ZoneLive};

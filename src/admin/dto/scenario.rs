@@ -16,7 +16,9 @@ use crate::model::state::Slot;
 
 pub use groups::{DirectionsDto, GroupDto, HoldDto, MeasureDto, TermDto};
 pub use rules::{AttemptDto, GateDto, GatesDto, GuardRulesDto, GuardsDto, RunDto, TriggerNamesDto};
-pub use transition::{GuardDto, TransitionDto, TransitionGroupDto, TransitionTermDto, TransitionTriggerDto};
+pub use transition::{
+    GuardDto, ResolversDto, TransitionDto, TransitionGroupDto, TransitionTermDto, TransitionTriggerDto,
+};
 pub use uses::AffectedDto;
 pub(crate) use uses::Uses;
 

@@ -7,16 +7,17 @@ use std::time::Duration;
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::super::App;
 use super::super::auth::{Access, Caller, authorize};
 use super::super::body::{Field, FieldKind, Params, field, parse_time};
-use super::super::dto::{Items, JournalEntryDto, ShippingDto, TransitionDto};
+use super::super::dto::{Items, JournalEntryDto, ResolversDto, ShippingDto, TransitionDto};
 use super::super::problem::Problem;
 use super::super::route::{Route, Segments};
 use super::super::timeline::{self, TimelineDto};
 use crate::control::{JournalEntry, JournalQuery};
+use crate::model::dns::Resolvers;
 use crate::model::time::Wall;
 
 const SINCE: Field = field("since", FieldKind::Time, "Not before: a time, or a duration back from now.");
@@ -176,11 +177,16 @@ fn without_texts(mut entry: JournalEntry) -> JournalEntry {
 
 async fn transitions(State(app): State<App>, names: Segments, params: Params) -> Result<Json<Items<Value>>, Problem> {
     let scenario = names.first().to_owned();
-    let now = app.read(move |world| match world.model.scenario_id(&scenario) {
-        Some(_) => Ok(world.now.wall),
+    let known = app.read(move |world| match world.model.scenario_id(&scenario) {
+        Some(_) => {
+            let last = world.status.caches.get(&*scenario);
+            let last =
+                last.map(|last| Last { seq: last.seq, first: last.first_answer_at(), resolvers: last.resolvers() });
+            Ok((world.now.wall, last))
+        }
         None => Err((Arc::clone(world.model), scenario)),
     });
-    let now = now.await?.map_err(|(model, asked)| {
+    let (now, last) = known.await?.map_err(|(model, asked)| {
         Problem::unknown_object("scenario", &asked, model.scenarios.iter().map(|s| &*s.name))
     })?;
     let query =
@@ -193,14 +199,52 @@ async fn transitions(State(app): State<App>, names: Segments, params: Params) ->
         newest_first: true,
         ..JournalQuery::default()
     };
-    let caches = JournalQuery { kind: Some("caches".into()), ..deliveries.clone() };
+    let of_kind = |kind: &str| JournalQuery { kind: Some(kind.into()), ..deliveries.clone() };
+    let (caches, resolvers) = (of_kind("caches"), of_kind("resolvers"));
     let entries = app.handle().journal(query).await?;
-    let deliveries = Outcomes::of(&app.handle().journal(deliveries).await?);
-    let caches = app.handle().journal(caches).await?;
-    let caches: BTreeMap<u64, Value> =
-        caches.into_iter().filter_map(|entry| Some((entry.body["seq"].as_u64()?, entry.body))).collect();
-    let items = entries.into_iter().map(|entry| transition(entry, &deliveries, &caches)).collect();
+    let followed = Followed {
+        deliveries: Outcomes::of(&app.handle().journal(deliveries).await?),
+        caches: by_seq(app.handle().journal(caches).await?),
+        resolvers: by_seq(app.handle().journal(resolvers).await?),
+        last,
+    };
+    let items = entries.into_iter().map(|entry| transition(entry, &followed)).collect();
     Ok(Json(Items { items }))
+}
+
+/// What followed commits.
+struct Followed {
+    deliveries: Outcomes,
+    /// By the seq of the commit.
+    caches: BTreeMap<u64, Value>,
+    resolvers: BTreeMap<u64, Value>,
+    /// The last one, as it stands now.
+    last: Option<Last>,
+}
+
+/// How far resolvers are after a commit.
+struct Last {
+    seq: u64,
+    first: Option<Wall>,
+    resolvers: Option<Resolvers>,
+}
+
+fn by_seq(entries: Vec<JournalEntry>) -> BTreeMap<u64, Value> {
+    entries.into_iter().filter_map(|entry| Some((entry.body["seq"].as_u64()?, entry.body))).collect()
+}
+
+// === impl Followed ===
+
+impl Followed {
+    /// When the first new answer was given, and how far resolvers are.
+    fn resolvers(&self, seq: u64) -> (Value, Value) {
+        if let Some(last) = self.last.as_ref().filter(|last| last.seq == seq) {
+            let resolvers = last.resolvers.as_ref().map_or(Value::Null, |now| json!(ResolversDto::of(now)));
+            return (last.first.map(|at| at.to_string()).into(), resolvers);
+        }
+        let told = |key: &str| self.resolvers.get(&seq).map(|body| body[key].clone()).unwrap_or_default();
+        (told("first_answer_at"), told("resolvers"))
+    }
 }
 
 /// How deliveries went last, by the seq of the commit and the trigger (the newest 10 000 attempts).
@@ -220,15 +264,15 @@ impl Outcomes {
 }
 
 /// A transition as the journal keeps it, with how its triggers went, when it was published, until when caches may hold
-/// what it replaced, the entry's number and hash.
-fn transition(entry: JournalEntry, outcomes: &Outcomes, caches: &BTreeMap<u64, Value>) -> Value {
+/// what it replaced, how far resolvers have followed, the entry's number and hash.
+fn transition(entry: JournalEntry, followed: &Followed) -> Value {
     let mut body = entry.body;
     if let Some(members) = body.as_object_mut() {
         let seq = members.get("seq").and_then(Value::as_u64).unwrap_or_default();
         let triggers = members.get_mut("triggers").and_then(Value::as_array_mut).into_iter().flatten();
         for trigger in triggers.filter_map(Value::as_object_mut) {
             let name = trigger.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
-            let outcome = outcomes.0.get(&(seq, name));
+            let outcome = followed.deliveries.0.get(&(seq, name));
             let of = |key: &str| outcome.map(|outcome| outcome[key].clone());
             match outcome.and_then(|outcome| outcome["status"].as_str()) {
                 Some("retrying") | None => {}
@@ -240,9 +284,12 @@ fn transition(entry: JournalEntry, outcomes: &Outcomes, caches: &BTreeMap<u64, V
         let evaluated = members.get("evaluated_at").and_then(Value::as_str).and_then(parse_time);
         members.insert("incident".into(), evaluated.map(|at| at.to_string()).into());
         for key in ["published_at", "caches_over_at"] {
-            let told = caches.get(&seq).map(|body| body[key].clone());
+            let told = followed.caches.get(&seq).map(|body| body[key].clone());
             members.insert(key.into(), told.unwrap_or_default());
         }
+        let (first, resolvers) = followed.resolvers(seq);
+        members.insert("first_answer_at".into(), first);
+        members.insert("resolvers".into(), resolvers);
         members.insert("entry".into(), entry.number.into());
         members.insert("hash".into(), entry.hash.to_string().into());
     }

@@ -14,6 +14,7 @@ pub(super) fn of(entry: &JournalEntry) -> Option<(String, Vec<String>)> {
     match &*entry.kind {
         "transition" => Some(transition(body)),
         "caches" => Some(caches(body)),
+        "resolvers" => Some(resolvers(body)),
         "config" => {
             let hash: String = text(&body["hash"]).chars().take(12).collect();
             let changes = body["changes"].as_array().into_iter().flatten().map(text).map(|line| line.to_string());
@@ -134,4 +135,17 @@ fn caches(body: &Value) -> (String, Vec<String>) {
         _ => format!("answers follow scenario {scenario} (seq {seq}); no cache holds a former one"),
     };
     (said, rrsets)
+}
+
+fn resolvers(body: &Value) -> (String, Vec<String>) {
+    let (scenario, seq, told) = (text(&body["scenario"]), &body["seq"], &body["resolvers"]);
+    let first = match &body["first_answer_at"] {
+        Value::String(at) => format!("the first new answer was given at {at}"),
+        _ => "no new answer was given yet".to_owned(),
+    };
+    let (before, again) = (&told["asked_before"], &told["asked_again"]);
+    let missing = told["missing"].as_array().into_iter().flatten();
+    let details = missing.map(|ip| format!("has not asked again: {}", text(ip))).collect();
+    let of = format!("after scenario {scenario} (seq {seq})");
+    (format!("{of} {first}; {again} of {before} resolvers that held a former one have asked again"), details)
 }

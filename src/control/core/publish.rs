@@ -93,7 +93,7 @@ impl Core {
 
     fn release(&mut self, is_over: impl Fn(&Held) -> bool) {
         for held in self.held.extract_if(.., |held| is_over(held)) {
-            self.released.push((held.scenario, held.seq));
+            self.commits.released.push((held.scenario, held.seq));
             self.dirty = true;
         }
     }
@@ -184,13 +184,15 @@ impl Core {
         Some(view)
     }
 
-    /// Feeds the true counters of everything that drains, once a second: a lost hint cannot hold a service in TROFS.
+    /// Once a second: who has come back for new answers, and the true counters of everything that drains, so that a lost
+    /// hint cannot hold a service in TROFS.
     pub(super) fn look_at_drains(&mut self, now: Now) {
         if now.tick < self.next_look {
             return;
         }
         self.next_look = now.tick + super::SECOND;
         self.dirty |= self.cell.load().versions_are_due(now.wall);
+        self.look_at_resolvers(now);
         let services = &self.engine.view().services;
         let draining: Vec<ServiceId> =
             (0..services.len()).filter(|&i| services[i].state.is_draining()).map(ServiceId::from_index).collect();

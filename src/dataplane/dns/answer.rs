@@ -24,6 +24,7 @@
 //!   0 stands for no record (RFC 6895 §3.1), so no name has one: NODATA.
 //! - A query without a question asks for a cookie (RFC 7873 §5.4); without the option, or with cookies off, it is FORMERR.
 
+mod circumstances;
 mod resolve;
 
 use std::net::IpAddr;
@@ -32,10 +33,12 @@ use super::cookie;
 use super::wire::{self, ExtendedError, Malformed, Opt, Query, Writer, rcode};
 use crate::balance::records::Fallback;
 use crate::model::net::Network;
+use crate::model::time::Wall;
 use crate::snapshot::Snapshot;
 use crate::snapshot::live::Served;
 use crate::snapshot::zones::{Missing, ReadyAnswer};
 
+pub use circumstances::Circumstances;
 pub(super) use resolve::Event;
 use resolve::{Resolution, Resolved};
 
@@ -90,7 +93,7 @@ pub fn answer(
     entropy: u64,
     out: &mut Vec<u8>,
 ) -> Outcome {
-    let circumstances = Circumstances::new(client, transport, entropy, 0);
+    let circumstances = Circumstances::new(client, transport, entropy, Wall(0));
     answer_with(&mut Scratch::default(), snapshot, query, circumstances, out)
 }
 
@@ -103,24 +106,6 @@ pub fn answer_with(
     out: &mut Vec<u8>,
 ) -> Outcome {
     respond(&mut scratch.chosen, snapshot, message, circumstances, out)
-}
-
-/// Whom an answer is for and how it travels.
-pub struct Circumstances<'t> {
-    pub client: IpAddr,
-    pub transport: Transport,
-    /// Fresh random bits for weighted answers.
-    pub entropy: u64,
-    /// Seconds since 1970, for the age of cookies.
-    pub now: u32,
-    /// Told what happens, and then nothing moves: turns of `round_robin` stay as they are.
-    pub(super) trace: Option<&'t mut dyn FnMut(Event<'_>)>,
-}
-
-impl Circumstances<'_> {
-    pub fn new(client: IpAddr, transport: Transport, entropy: u64, now: u32) -> Circumstances<'static> {
-        Circumstances { client, transport, entropy, now, trace: None }
-    }
 }
 
 pub(super) fn respond(
@@ -302,7 +287,8 @@ impl<'a> Reply<'a> {
     fn new(snapshot: &'a Snapshot, query: &Query, circumstances: &Circumstances<'_>) -> Reply<'a> {
         let Some(edns) = query.edns else { return Reply { opt: None, good_cookie: false, scope: 0 } };
         let options = &edns.options;
-        let verdict = options.cookie.and_then(|c| cookie::judge(snapshot, &c, circumstances.client, circumstances.now));
+        let verdict =
+            options.cookie.and_then(|c| cookie::judge(snapshot, &c, circumstances.peer, circumstances.now.seconds()));
         // HTTP has its own way to say how long a connection lasts (RFC 8484 §5.2).
         let keeps_alive = options.keepalive && matches!(circumstances.transport, Transport::Tcp | Transport::Tls);
         let idle = || (snapshot.model.dns.tcp.idle_timeout.as_millis() / 100) as u16;

@@ -72,8 +72,8 @@ pub fn explain_at(snapshot: &Snapshot, name: &DnsName, rtype: RecordType, client
         known &= supposed.is_none() || is_of_steering(&event);
         describe(snapshot, event, now, &mut steps);
     };
-    let circumstances =
-        Circumstances { client, transport: Transport::Tcp, entropy: 0, now: 0, trace: Some(&mut trace) };
+    let untold = Circumstances::new(client, Transport::Tcp, 0, Wall(0));
+    let circumstances = Circumstances { trace: Some(&mut trace), ..untold };
     let outcome = respond(&mut Vec::new(), snapshot, &question(name, rtype), circumstances, &mut reply);
     if steps.is_empty() {
         steps.push(refusal(snapshot, name));

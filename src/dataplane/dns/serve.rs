@@ -33,6 +33,7 @@ use super::wire::rcode;
 use super::{notified, unix_now};
 use crate::balance::records::Fallback;
 use crate::dataplane::tls::Servers;
+use crate::model::time::Wall;
 use crate::snapshot::limiter::{Kind, Verdict};
 use crate::snapshot::live::Listening;
 use crate::snapshot::{Cell, Snapshot};
@@ -244,7 +245,7 @@ impl Shared {
     }
 
     /// What the rate limit says of an answer over UDP, whose source nobody has proved; cuts or clears `reply`.
-    fn limit(snapshot: &Snapshot, client: IpAddr, outcome: &Outcome, now: u32, chance: u64, reply: &mut Vec<u8>) {
+    fn limit(snapshot: &Snapshot, client: IpAddr, outcome: &Outcome, now: Wall, chance: u64, reply: &mut Vec<u8>) {
         if outcome.good_cookie {
             snapshot.dns.good_cookies_total.fetch_add(1, Ordering::Relaxed);
             return;
@@ -255,7 +256,7 @@ impl Shared {
             rcode::NOERROR | rcode::NXDOMAIN => Kind::Nothing,
             _ => Kind::Error,
         };
-        let verdict = limiter.judge(client, kind, now, chance);
+        let verdict = limiter.judge(client, kind, now.seconds(), chance);
         if verdict == Verdict::Send {
             return;
         }
@@ -283,9 +284,9 @@ impl Shared {
     }
 }
 
-/// Seconds since 1970, as cookies count them.
-fn seconds() -> u32 {
-    std::time::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_secs() as u32)
+/// The time by which answers count.
+fn wall() -> Wall {
+    std::time::UNIX_EPOCH.elapsed().map_or(Wall(0), |since| Wall(since.as_micros() as i64))
 }
 
 /// Random bits that no client can guess; one for each reader.

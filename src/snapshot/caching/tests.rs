@@ -71,7 +71,7 @@ impl World {
     /// An answer as the data plane gives it.
     fn answer(&self, now: Wall) {
         let kept = self.kept();
-        kept.hand(unix(now), kept.ttl);
+        kept.hand(now.seconds(), kept.ttl);
     }
 
     fn kept(&self) -> &Kept {
@@ -223,7 +223,7 @@ fn an_answer_under_way_during_the_flip_counts_for_what_it_was() {
     world.active[DR] = true;
     world.publish(at(10));
     // On the snapshot before the flip.
-    before.caching.of(0, 0).hand(unix(at(10)), 60);
+    before.caching.of(0, 0).hand(at(10).seconds(), 60);
     assert_eq!(world.kept().caches_over_at(at(10)), Some(at(71)));
 }
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 
-use super::{Listening, SecondaryLive};
+use super::{Askers, Listening, SecondaryLive};
 use crate::balance::records::{Decision, Fallback, Set};
 use crate::model::id::Name;
 use crate::model::zone::Zone;
@@ -53,6 +53,8 @@ pub struct DnsLive {
     pub listening_tls: Mutex<Vec<(SocketAddr, Listening)>>,
     /// The same for `[dns.https] listen`.
     pub listening_https: Mutex<Vec<(SocketAddr, Listening)>>,
+    /// Who asks for what scenarios steer.
+    pub askers: Askers,
     cookie_key: OwnKey,
 }
 

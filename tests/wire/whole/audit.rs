@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use rustls::{ServerConnection, StreamOwned};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::box_under_test::{Box, free_port, within};
 use crate::tls::pki::{Authority, BOTH};
@@ -278,6 +278,14 @@ fn after_a_flip_the_caches_time_stands_in_rest_shell_and_timeline_and_the_past_c
         let transitions = appliance.get("/scenarios/dr/transitions");
         transitions["items"][0]["caches_over_at"].as_str().is_some_and(|at| at[..19] == over[..19])
     });
+    // The one resolver that had asked has come back, in the second line of this test.
+    let moved = &appliance.get("/scenarios/dr/transitions")["items"][0];
+    let first = moved["first_answer_at"].as_str().expect("it was answered");
+    assert!(moved["published_at"].as_str().is_some_and(|at| at[..19] <= first[..19]), "{moved}");
+    let all = json!({ "asked_before": 1, "asked_again": 1, "missing": [], "partial": false });
+    assert_eq!(moved["resolvers"], all, "{moved}");
+    assert_eq!(appliance.get("/scenarios/dr")["last_transition"]["resolvers"], all);
+    assert!(shown.contains("Of 1 resolvers that held the former answer 1 have asked again"), "{shown}");
 
     // The past, as it was answered.
     let past = appliance.get(&format!("/explain/dns?name=www.example.test&type=A&at={before}"));

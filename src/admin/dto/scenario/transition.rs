@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::super::text;
 use crate::config::units::parse_duration;
 use crate::control::World;
+use crate::model::dns::Resolvers;
 use crate::model::event::{Transition, TransitionGroup};
 use crate::model::time::Wall;
 
@@ -29,6 +30,11 @@ dto! {
         /// When caches may have let go of what it replaced, by the TTLs of the answers given before; null: they hold
         /// nothing else, or it is not known.
         pub caches_over_at: Option<String>,
+        /// When the first answer was given that it had changed; null: nobody has asked yet, it changed no answer, or it
+        /// is not known.
+        pub first_answer_at: Option<String>,
+        /// Who had asked before it, and who has since; null: it changed no answer, or it is not known.
+        pub resolvers: Option<ResolversDto>,
         /// `condition`, `forced` or `config`.
         pub cause: String,
         /// The group that decided.
@@ -45,6 +51,19 @@ dto! {
         pub triggers: Vec<TransitionTriggerDto>,
         /// Both directions' groups at the evaluation.
         pub groups: Vec<TransitionGroupDto>,
+    }
+
+    /// How far resolvers have followed a commit, by the addresses that queries come from. The figures stand still from a
+    /// minute after `caches_over_at` on, and once the scenario has moved again.
+    pub struct ResolversDto {
+        /// May have held a former answer when the commit was published, by the TTL that they were given.
+        pub asked_before: u32,
+        /// Of those: have asked since for every name and type that they may have held.
+        pub asked_again: u32,
+        /// Those that have not, the one that may hold a former answer longest first; at most 100 are named.
+        pub missing: Vec<String>,
+        /// More had asked than are remembered: the figures are of those that are.
+        pub partial: bool,
     }
 
     /// How a guard went.
@@ -101,6 +120,8 @@ impl TransitionDto {
             committed_at: transition.committed_at.to_string(),
             published_at: caches.map(|caches| caches.published_at.to_string()),
             caches_over_at: caches.and_then(|caches| caches.until).map(|at| at.to_string()),
+            first_answer_at: caches.and_then(|caches| caches.first_answer_at()).map(|at| at.to_string()),
+            resolvers: caches.and_then(|caches| caches.resolvers()).map(|resolvers| ResolversDto::of(&resolvers)),
             cause: text(transition.cause_text()),
             group: transition.cause.group().map(text),
             actor: text(&transition.actor),
@@ -127,6 +148,19 @@ impl TransitionDto {
                 })
                 .collect(),
             groups: transition.groups.iter().map(TransitionGroupDto::of).collect(),
+        }
+    }
+}
+
+// === impl ResolversDto ===
+
+impl ResolversDto {
+    pub fn of(resolvers: &Resolvers) -> ResolversDto {
+        ResolversDto {
+            asked_before: resolvers.asked_before,
+            asked_again: resolvers.asked_again,
+            missing: resolvers.missing.iter().map(|ip| ip.to_string()).collect(),
+            partial: resolvers.partial,
         }
     }
 }

@@ -2,8 +2,11 @@
 
 use super::{note_line, since_lines};
 use crate::admin::dto::{
-    DatacenterDto, GroupDto, ModeDto, RrsetDto, ScenarioDto, SwitchDto, TermDto, TransitionDto, ZoneDto,
+    DatacenterDto, GroupDto, ModeDto, ResolversDto, RrsetDto, ScenarioDto, SwitchDto, TermDto, TransitionDto, ZoneDto,
 };
+
+/// Resolvers that are named at most.
+const NAMED_MOST: usize = 5;
 
 pub(in super::super) fn scenario(scenario: &ScenarioDto, now: &str, whole: bool) -> String {
     let mut out = format!("{}\tState: {}\tSeq: {}\n", scenario.name, scenario.state.to_uppercase(), scenario.seq);
@@ -79,6 +82,12 @@ fn transition_lines(transition: &TransitionDto) -> String {
     if let Some(over) = &transition.caches_over_at {
         out += &format!("\t\tCaches may hold what it replaced until {over}\n");
     }
+    if let Some(first) = &transition.first_answer_at {
+        out += &format!("\t\tFirst new answer at {first}\n");
+    }
+    if let Some(resolvers) = transition.resolvers.as_ref().filter(|resolvers| resolvers.asked_before > 0) {
+        out += &resolvers_line(resolvers);
+    }
     if let Some(gate) = &transition.gate {
         out += &format!("\t\tGate: {gate}\n");
     }
@@ -91,6 +100,17 @@ fn transition_lines(transition: &TransitionDto) -> String {
         out += &format!("\t\tTrigger {name}: {status} (attempts: {attempts}{error})\n");
     }
     out
+}
+
+fn resolvers_line(resolvers: &ResolversDto) -> String {
+    let ResolversDto { asked_before: before, asked_again: again, missing, .. } = resolvers;
+    let named: Vec<&str> = missing.iter().take(NAMED_MOST).map(|ip| &**ip).collect();
+    let more = match before - again - named.len() as u32 {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let rest = if named.is_empty() { String::new() } else { format!("; not yet {}{more}", named.join(", ")) };
+    format!("\t\tOf {before} resolvers that held the former answer {again} have asked again{rest}\n")
 }
 
 pub(in super::super) fn switch(switch: &SwitchDto) -> String {

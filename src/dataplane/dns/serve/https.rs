@@ -28,7 +28,7 @@ use tokio_rustls::server::TlsStream;
 
 use super::clients::{Guest, Open};
 use super::tcp::QUERY_MAX;
-use super::{Entropy, Shared, seconds};
+use super::{Entropy, Shared, wall};
 use crate::dataplane::dns::answer::{Circumstances, Scratch, Transport, answer_with};
 use crate::dataplane::dns::tsig::Walk;
 use crate::dataplane::dns::wire::{HEADER, rcode};
@@ -181,7 +181,7 @@ impl Door {
         let shared = &self.0.shared;
         let snapshot = shared.cell.load();
         let mut reply = Vec::new();
-        let circumstances = Circumstances::new(self.0.client, Transport::Https, Entropy::new().next(), seconds());
+        let circumstances = Circumstances::new(self.0.client, Transport::Https, Entropy::new().next(), wall());
         let outcome = answer_with(&mut Scratch::default(), &snapshot, &query, circumstances, &mut reply);
         shared.count(&snapshot, Transport::Https, &outcome);
         drop(snapshot);

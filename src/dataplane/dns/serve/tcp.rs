@@ -17,7 +17,7 @@ use tokio::time::Instant;
 use tokio_rustls::server::TlsStream;
 
 use super::clients::Open;
-use super::{Entropy, Shared, Transport, https, seconds};
+use super::{Entropy, Shared, Transport, https, wall};
 use crate::dataplane::dns::answer::{Circumstances, Scratch, answer_with};
 use crate::dataplane::dns::turns::Turn;
 use crate::dataplane::dns::{transfer, unix_now};
@@ -146,7 +146,7 @@ async fn carry(open: &Open, mut stream: impl AsyncRead + AsyncWrite + Unpin, cli
             } else {
                 let snapshot = open.shared.cell.load();
                 let (transport, entropy) = (open.transport, entropy.next());
-                let circumstances = Circumstances::new(client, transport, entropy, seconds());
+                let circumstances = Circumstances::new(client, transport, entropy, wall());
                 let outcome = answer_with(&mut scratch, &snapshot, query, circumstances, &mut reply);
                 open.shared.count(&snapshot, transport, &outcome);
                 if !outcome.reply {

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use super::batch::Batch;
 use super::tally::Tally;
-use super::{Entropy, Shared, seconds};
+use super::{Entropy, Shared, wall};
 use crate::dataplane::datagram::tell_destination;
 use crate::dataplane::dns::answer::{Circumstances, Scratch, Transport, answer_with};
 
@@ -84,7 +84,7 @@ fn read(shared: &Shared, socket: &UdpSocket, stop: &AtomicBool) {
         // One snapshot for the batch: what was received before a publication may be answered from before it.
         let snapshot = shared.cell.load();
         let mut tally = Tally::new(&snapshot, Transport::Udp);
-        let now = seconds();
+        let now = wall();
         batch.answer(|query, client, reply| {
             let (client, transport, entropy) = (client.ip(), Transport::Udp, entropy.next());
             let circumstances = Circumstances::new(client, transport, entropy, now);

@@ -123,7 +123,7 @@ impl<'a, 't> Resolution<'a, 't> {
         let kept = self.snapshot.caching.of(self.zone_at, index as usize);
         if !tracing && decision.source != Source::ServFail {
             let ttl = if decision.source == Source::Nothing { self.zone.negative_ttl } else { kept.ttl };
-            kept.hand(self.circumstances.now, ttl);
+            kept.give(&self.snapshot.dns.askers, self.circumstances.peer, self.circumstances.now, ttl);
         }
         match decision.source {
             Source::Records(_) => Lookup::Records(Found::Chosen(rrset, kept)),

@@ -2,6 +2,7 @@
 
 use super::world::{Asked, World, record};
 use crate::dataplane::dns::answer::{Circumstances, Event, Transport, answer, respond};
+use crate::model::time::Wall;
 use crate::model::zone::RecordType;
 
 /// One zone inside another, which has names below its origin; a set that does not fit; a steered name.
@@ -55,7 +56,8 @@ fn a_ready_answer_is_byte_for_byte_that_of_the_tree() {
                 let wire = asked.wire();
                 let (mut told, mut tree) = (|_: Event<'_>| {}, Vec::new());
                 let client = asked.client;
-                let circumstances = Circumstances { client, transport, entropy: 1, now: 0, trace: Some(&mut told) };
+                let untold = Circumstances::new(client, transport, 1, Wall(0));
+                let circumstances = Circumstances { trace: Some(&mut told), ..untold };
                 let by_tree = respond(&mut Vec::new(), &snapshot, &wire, circumstances, &mut tree);
                 let mut out = Vec::new();
                 let outcome = answer(&snapshot, &wire, asked.client, transport, 1, &mut out);
