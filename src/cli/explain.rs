@@ -129,6 +129,9 @@ pub(super) fn request_told(answer: &Value) -> String {
                 text(chosen, "by")
             );
         }
+        None if answer["redirected_to"].is_string() => {
+            out += &format!("redirected to {}\n", text(answer, "redirected_to"))
+        }
         None if answer["refused"].is_string() => out += &format!("refused: {}\n", text(answer, "refused")),
         None => {}
     }
@@ -168,6 +171,17 @@ pub(super) fn told(answer: &Value) -> String {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn a_request_that_a_redirect_url_serves_is_said_to_be_redirected() {
+        let answer = json!({
+            "vserver": "web", "rules": [], "verdict": "balance", "balanced_by": "web", "limits": [], "candidates": [],
+            "chain": [{ "vserver": "web", "state": "DOWN", "new_clients": "redirected" }], "chosen": null,
+            "refused": "appliance/queue/redirected", "redirected_to": "https://sorry.test/x",
+        });
+        let told = request_told(&answer);
+        assert!(told.ends_with("web is DOWN, new clients: redirected\nredirected to https://sorry.test/x\n"), "{told}");
+    }
 
     #[test]
     fn an_explanation_reads_from_the_question_to_the_answer() {

@@ -126,6 +126,10 @@ async fn clients_that_a_redirect_url_serves_are_told_to_be_redirected() {
         (&told["severity"], &told["text"]),
         (&json!("warning"), &json!("down; clients are redirected to https://sorry.example.test"))
     );
+    let ask = json!({"vserver": "web", "path": "/x?y", "tls": true});
+    let (_, explained) = appliance.post("/api/v1/explain/request", ask).await;
+    assert_eq!(explained["chain"][0]["new_clients"], "redirected", "{explained}");
+    assert_eq!(explained["redirected_to"], "https://sorry.example.test/x?y", "{explained}");
     let (out, _) = bascule(&appliance, &["shell", "-c", "show lb vserver web"], "").await;
     assert!(out.contains("\tNew Clients: redirected to the Redirect URL\n"), "{out}");
 }

@@ -71,7 +71,8 @@ dto! {
         pub balanced_by: String,
         /// Limits on clients that are asked first; they are named and not tried, as that would count.
         pub limits: Vec<String>,
-        /// It and its chain of backups: `vserver`, `state`, `new_clients`.
+        /// It and its chain of backups: `vserver`, `state`, `new_clients` (`own`, `backup NAME`, `redirected` to its
+        /// `redirect_url`, or `refused`).
         pub chain: Vec<Value>,
         /// The members of the vserver that would serve it: `service`, `weight`, `order`, `state`, `active`, `why`.
         pub candidates: Vec<Value>,
@@ -79,6 +80,8 @@ dto! {
         pub chosen: Option<Value>,
         /// How it would end where nobody serves it.
         pub refused: Option<String>,
+        /// Where `redirect_url` sends it; null: nowhere.
+        pub redirected_to: Option<String>,
     }
 }
 

@@ -38,6 +38,8 @@ pub struct Explanation {
     pub chosen: Option<Chosen>,
     /// How it would end where nobody serves it: `appliance/queue/no_member_up`.
     pub refused: Option<String>,
+    /// Where `redirect_url` sends it; null: nowhere.
+    pub redirected_to: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -64,7 +66,7 @@ pub struct Link {
     pub vserver: String,
     /// `UP`, `DOWN` or `OFS`.
     pub state: &'static str,
-    /// Where its new clients go: `own`, `backup NAME` or `refused`.
+    /// Where its new clients go: `own`, `backup NAME`, `redirected` (to its `redirect_url`) or `refused`.
     pub new_clients: String,
 }
 
@@ -121,8 +123,9 @@ pub fn explain(
     let before = member::spilled_before(snapshot, decision.vserver, &wanted);
     let back = chosen.as_ref().and_then(|chosen| chosen.as_ref().ok()).filter(|choice| choice.persistent);
     let back = back.map(|choice| choice.service);
-    let refused =
-        chosen.as_ref().and_then(|chosen| chosen.as_ref().err()).map(|Refused { ending, .. }| ending.to_string());
+    let refused: Option<&Refused> = chosen.as_ref().and_then(|chosen| chosen.as_ref().err());
+    let redirected_to = refused.and_then(|refused| refused.location(request.target));
+    let refused = refused.map(|refused| refused.ending.to_string());
     let name = |id: VserverId| snapshot.model.vserver(id).name.to_string();
     Explanation {
         vserver: name(addressed),
@@ -140,6 +143,7 @@ pub fn explain(
             spilled_before: !choice.persistent && before == Some(choice.serving),
         }),
         refused,
+        redirected_to,
     }
 }
 
@@ -187,13 +191,14 @@ fn verdict(verdict: &Verdict) -> String {
 fn chain(snapshot: &Snapshot, id: VserverId) -> Vec<Link> {
     let looked_at = std::iter::once(id).chain(snapshot.model.backup_chain(id));
     let link = |id: VserverId| {
-        let entry = &snapshot.vservers[id.index()];
+        let (entry, vserver) = (&snapshot.vservers[id.index()], snapshot.model.vserver(id));
         Link {
-            vserver: snapshot.model.vserver(id).name.to_string(),
+            vserver: vserver.name.to_string(),
             state: entry.state.word(),
             new_clients: match entry.new_clients {
                 NewClients::Own => "own".into(),
                 NewClients::Backup(backup) => format!("backup {}", snapshot.model.vserver(backup).name),
+                NewClients::Refused if vserver.redirect_url.is_some() => "redirected".into(),
                 NewClients::Refused => "refused".into(),
             },
         }
