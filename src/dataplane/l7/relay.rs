@@ -116,6 +116,7 @@ pub(super) async fn serve<S: Transport>(shared: &Arc<Shared>, stream: S, info: C
         unflushed: false,
         timer: relay.clock.timer(),
         limit,
+        parting: false,
         // Over TLS it is agreed on by ALPN, and comes to the other engine at once.
         may_be_http2: http2 && info.tls.is_none(),
         signals: Signals::new(shared, flush),

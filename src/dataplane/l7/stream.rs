@@ -21,6 +21,7 @@ use bytes::{Buf, Bytes, BytesMut};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep};
 
+use crate::dataplane::PARTING;
 use crate::dataplane::conn::Transport;
 
 use super::head::{Guard, Refusal};
@@ -64,6 +65,8 @@ enum Timing {
     Nothing,
     Idle,
     Head,
+    /// In a head, of a connection that is to go.
+    Parting,
     Tunnel,
 }
 
@@ -180,21 +183,25 @@ impl ClientStream {
             match self.poll_fill(cx) {
                 Poll::Ready(filled) => filled?,
                 Poll::Pending => {
-                    let (timing, limit) =
-                        if idle { (Timing::Idle, self.link.idle()) } else { (Timing::Head, HEAD_LIMIT) };
+                    self.link.wait(cx);
+                    // A flag that was raised in between is seen by this.
+                    let (timing, limit) = match (idle, self.link.is_closing()) {
+                        (true, true) => return Poll::Ready(Ok(true)),
+                        (true, false) => (Timing::Idle, self.link.idle()),
+                        (false, true) => (Timing::Parting, PARTING),
+                        (false, false) => (Timing::Head, HEAD_LIMIT),
+                    };
                     self.time(timing, limit);
-                    if self.poll_timer(cx).is_pending() {
-                        self.link.wait(cx);
-                        // A flag that was raised in between is seen by this.
-                        if idle && self.link.is_closing() {
-                            return Poll::Ready(Ok(true));
+                    ready!(self.poll_timer(cx));
+                    match timing {
+                        Timing::Parting => {
+                            let reason = self.link.shared.why_parted();
+                            self.link.info.conn.ended(Who::Appliance, Phase::Head, reason);
+                            // All that came was read: nothing has to be lingered for.
+                            self.waiting.clear();
                         }
-                        return Poll::Pending;
-                    }
-                    if idle {
-                        self.link.info.conn.ended(Who::Client, Phase::Head, Reason::KeepAliveTimeout);
-                    } else {
-                        self.refuse(Refusal { status: 408, why: "head not complete in time" });
+                        Timing::Head => self.refuse(Refusal { status: 408, why: "head not complete in time" }),
+                        _ => self.link.info.conn.ended(Who::Client, Phase::Head, Reason::KeepAliveTimeout),
                     }
                     return Poll::Ready(Ok(true));
                 }

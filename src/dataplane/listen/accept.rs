@@ -149,7 +149,10 @@ async fn told(
             info.conn.ended(Who::Appliance, Phase::Accept, reason);
             return false;
         }
-        () = raised(shared.kill.clone()) => return false,
+        () = shared.parting() => {
+            info.conn.ended(Who::Appliance, Phase::Accept, Reason::Shutdown);
+            return false;
+        }
     };
     match read {
         Ok(Some((client, local))) => {

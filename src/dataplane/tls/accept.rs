@@ -17,15 +17,13 @@ use super::failure::Failure;
 use super::servers::Servers;
 use super::{hello, session, version_of};
 use crate::dataplane::conn::{ClientInfo, TlsInfo};
-use crate::dataplane::{Shared, raised, reset_on_close};
+use crate::dataplane::{PARTING, Shared, reset_on_close};
 use crate::model::ending::{Phase, Reason, Who};
 use crate::model::id::Name;
 use crate::snapshot::live::{Connection, VserverLive};
 
 /// Time for a whole handshake.
 const LIMIT: Duration = Duration::from_secs(10);
-/// How long a client whose handshake failed may take to read the alert that says why.
-const PARTING: Duration = Duration::from_secs(1);
 /// The fatal alert `unrecognized_name` (RFC 6066 §3), as a record.
 const UNRECOGNIZED_NAME: [u8; 7] = [21, 3, 3, 0, 2, 2, 112];
 
@@ -50,7 +48,7 @@ pub(crate) async fn terminate(
     let began = Instant::now();
     let handshake = session::identified(handshake(&shared.tls, vserver, stream, Some(&entry)));
     let handshake = tokio::time::timeout(LIMIT, handshake);
-    let (done, identity) = match tokio::select! { done = handshake => done, () = ending(shared) => return None } {
+    let (done, identity) = match tokio::select! { done = handshake => done, () = shared.parting() => return None } {
         Ok(done) => done,
         Err(_) => {
             failed(vserver, live, info, Failure::Timeout, "handshake not over in time");
@@ -181,7 +179,7 @@ pub(crate) async fn look(
             cut(vserver, live, info, reason);
             return None;
         }
-        () = ending(shared) => return None,
+        () = shared.parting() => return None,
     };
     match looked.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())) {
         Ok(hello) => {
@@ -199,15 +197,6 @@ pub(crate) async fn look(
             failed(vserver, live, info, Failure::of(&error), &error.to_string());
             None
         }
-    }
-}
-
-/// The process ends: a client that has not come to the end of its handshake by now is not waited for.
-async fn ending(shared: &Shared) {
-    raised(shared.drain.clone()).await;
-    tokio::select! {
-        () = tokio::time::sleep(PARTING) => {}
-        () = raised(shared.kill.clone()) => {}
     }
 }
 

@@ -2,8 +2,9 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use bascule::dataplane::l7::Carrier;
 use bascule::model::balancing::Method;
 use bascule::model::event::Observation;
 use bascule::model::service::Protocol::Http;
@@ -176,6 +177,31 @@ async fn the_drain_of_the_process_closes_idle_connections_at_once_and_answers_th
     let last = read_all(&mut busy).await;
     assert!(last.to_lowercase().contains("connection: close") && body(&last) == "a", "{last}");
     tokio::time::timeout(PATIENT, drain).await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn a_head_that_is_not_complete_holds_the_end_of_the_process_a_moment_and_one_that_comes_meanwhile_is_answered() {
+    for carrier in [Carrier::Relay, Carrier::Pingora] {
+        let server = Server::http("a").await;
+        let mut world = World::through(one(&server).model(), carrier).await;
+        let vip = world.vip("web");
+        let (mut half, mut whole) = (connect(vip).await, connect(vip).await);
+        for client in [&mut half, &mut whole] {
+            // With the first answer it is known that the half of the second head was read.
+            client.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\nHo").await.unwrap();
+            assert_eq!(body(&read_answer(client).await), "a", "{carrier:?}");
+        }
+        let begun = Instant::now();
+        let drain = tokio::spawn(world.plane.take().unwrap().drain(Duration::from_secs(60)));
+        whole.write_all(b"st: x\r\n\r\n").await.unwrap();
+        let answer = read_all(&mut whole).await;
+        assert!(answer.starts_with("HTTP/1.1 200 ") && body(&answer) == "a", "{carrier:?}: {answer}");
+        drop(whole);
+        // Closed and not reset, without an answer: nothing was asked.
+        assert_eq!(read_all(&mut half).await, "", "{carrier:?}");
+        tokio::time::timeout(PATIENT, drain).await.unwrap().unwrap();
+        assert!(begun.elapsed() < Duration::from_secs(5), "{carrier:?}: {:?}", begun.elapsed());
+    }
 }
 
 #[tokio::test]

@@ -65,7 +65,9 @@ const GOODBYE: Duration = Duration::from_secs(5);
 pub(super) async fn run(proxy: &Arc<HttpProxy<Hooks>>, stream: Http2Stream, link: &Arc<Link>) {
     let fd = stream.fd();
     let handshake = options().handshake::<_, Bytes>(stream);
-    let Ok(Ok(mut connection)) = timeout(HANDSHAKE_LIMIT, handshake).await else { return };
+    let begun =
+        tokio::select! { begun = timeout(HANDSHAKE_LIMIT, handshake) => begun, () = link.shared.parting() => return };
+    let Ok(Ok(mut connection)) = begun else { return };
     let mut pinger = Pinger::new(connection.ping_pong());
     let unsent = link.shared.l7.unsent.connection();
     let mut streams = FuturesUnordered::new();

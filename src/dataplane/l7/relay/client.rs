@@ -11,11 +11,11 @@ use tokio::io::ReadBuf;
 use super::buffer::Buffer;
 use super::clock::Timer;
 use super::signals::Signals;
-use crate::dataplane::Shared;
 use crate::dataplane::conn::{ClientInfo, Transport};
 use crate::dataplane::l7::head::http2::is_preface;
 use crate::dataplane::l7::head::scan::Scan;
 use crate::dataplane::l7::head::{HEAD_MAX_BYTES, Refusal};
+use crate::dataplane::{PARTING, Shared};
 use crate::model::ending::{Phase, Reason, Who};
 use crate::model::id::Name;
 
@@ -43,6 +43,8 @@ pub(super) struct Client<S> {
     pub complete: Instant,
     /// The vserver's idle time-out of clients.
     pub limit: Duration,
+    /// It is to go: for the rest of a head that it has begun there is little time.
+    pub parting: bool,
     pub signals: Signals,
 }
 
@@ -133,6 +135,10 @@ impl<S: Transport> Client<S> {
                 Ok(Ok(_)) => {}
                 Ok(Err(_)) => return Next::End,
                 Err(Stop::Cut) => return Next::Cut,
+                Err(Stop::TimedOut) if self.parting => {
+                    self.info.conn.ended(Who::Appliance, Phase::Head, self.shared.why_parted());
+                    return Next::End;
+                }
                 Err(Stop::TimedOut) if begun => {
                     return Next::Refused(Refusal { status: 408, why: "head not complete in time" });
                 }
@@ -164,12 +170,22 @@ impl<S: Transport> Client<S> {
         }
         match self.poll_stop(cx) {
             Poll::Ready(stop) => Poll::Ready(Err(stop)),
-            Poll::Pending if idle && self.signals.is_closing() => {
+            Poll::Pending if !self.signals.is_closing() => Poll::Pending,
+            Poll::Pending if idle => {
                 self.ended = true;
                 Poll::Ready(Ok(Ok(0)))
             }
-            Poll::Pending => Poll::Pending,
+            Poll::Pending => self.poll_parting(cx).map(Err),
         }
+    }
+
+    /// In a head, of a connection that is to go.
+    fn poll_parting(&mut self, cx: &mut Context<'_>) -> Poll<Stop> {
+        if !self.parting {
+            self.parting = true;
+            self.timer.set(Some(PARTING));
+        }
+        self.poll_stop(cx)
     }
 
     /// Reads into what room the input has; notes an end.
