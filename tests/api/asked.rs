@@ -133,3 +133,30 @@ async fn clients_that_a_redirect_url_serves_are_told_to_be_redirected() {
     let (out, _) = bascule(&appliance, &["shell", "-c", "show lb vserver web"], "").await;
     assert!(out.contains("\tNew Clients: redirected to the Redirect URL\n"), "{out}");
 }
+
+const HELD: &str = r#"
+[appliance]
+site = "dc-b"
+[datacenter.dc-a]
+wan = { targets = ["tcp:127.0.0.1:1"] }
+[datacenter.dc-b]
+[scenario.back.activate]
+when = [["dc:dc-a.maintenance!{for:15m}", "dc:dc-a.wan{for:5m}"], ["dc:dc-a.wan{for:20m}"]]
+[scenario.back.deactivate]
+when = [["dc:dc-a.maintenance"]]
+"#;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_signal_of_a_data_centre_tells_the_hold_that_a_scenario_has_on_it() {
+    let appliance = Appliance::of(HELD);
+    let signals = appliance.get("/api/v1/datacenters/dc-a").await["signals"].clone();
+    let hold = &signals["maintenance"]["hold"];
+    assert_eq!(hold["length"], "15m", "{signals}");
+    // It counts from the start on, as groups say it.
+    let groups = appliance.get("/api/v1/scenarios/back").await["groups"].clone();
+    assert_eq!(*hold, groups["activate"][0]["terms"][0]["hold"], "{groups}");
+    assert!(hold["from"].is_string() && hold["ends_at"].is_string(), "{hold}");
+    // Nothing is up: of those that do not count it is the longest.
+    assert_eq!(signals["wan"]["hold"], json!({"length": "20m", "from": null, "ends_at": null}));
+    assert_eq!(signals["lan"]["hold"], json!(null));
+}

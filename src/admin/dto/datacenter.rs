@@ -1,6 +1,6 @@
 //! Data centres, as seen from here.
 
-use super::{override_of, text, up_down};
+use super::{HoldDto, override_of, text, up_down};
 use crate::control::World;
 use crate::model::condition::{Signal, Truth};
 use crate::model::id::{DatacenterId, Kind};
@@ -36,6 +36,9 @@ dto! {
         pub value: String,
         /// When the newest of its targets changed, or the switch was set; null where nothing has.
         pub since: Option<String>,
+        /// The hold that a scenario has on it: of those that count that which ends last, else the longest; null: none has
+        /// one. Conditions on what another site says of it have their own, in `groups` of their scenarios.
+        pub hold: Option<HoldDto>,
         /// The data centre of this box, which sees it so.
         pub observer: Option<String>,
         /// When the newest sample of its targets was taken.
@@ -63,11 +66,13 @@ dto! {
 impl DatacenterDto {
     pub fn of(world: &World<'_>, id: DatacenterId) -> DatacenterDto {
         let datacenter = &world.model.datacenters[id.index()];
-        let signal = |signal: Signal, list: Option<&AccessList>| {
-            let at = Signal::ALL.iter().position(|s| *s == signal).expect("ALL holds every signal");
+        let mut holds = HoldDto::of_signals(world, id);
+        let mut signal = |signal: Signal, list: Option<&AccessList>| {
+            let at = signal as usize;
             let set =
                 (signal == Signal::Maintenance).then(|| &world.model.switches[datacenter.maintenance.index()].name);
-            SignalDto::of(world, world.view.signals[id.index()][at], list, set.map(|name| &**name))
+            let shown = SignalDto::of(world, world.view.signals[id.index()][at], list, set.map(|name| &**name));
+            SignalDto { hold: holds[at].take(), ..shown }
         };
         DatacenterDto {
             name: text(&datacenter.name),
@@ -96,6 +101,7 @@ impl SignalDto {
         SignalDto {
             value: text(value.word()),
             since: changed.or(set).map(|at| at.to_string()),
+            hold: None,
             observer: world.model.appliance.site.as_deref().map(text),
             heard_at: heard.map(|at| at.to_string()),
             quorum: list.map(|l| l.quorum),

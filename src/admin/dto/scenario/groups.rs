@@ -7,7 +7,7 @@ use crate::config::units::format_duration;
 use crate::control::World;
 use crate::model::condition::{Condition, Measure, Statistic, Subject, Term, Truth, Window};
 use crate::model::event::Outcome;
-use crate::model::id::{CheckId, ScenarioId};
+use crate::model::id::{CheckId, DatacenterId, ScenarioId};
 use crate::model::scenario::Direction;
 use crate::model::state::{History, TermView};
 use crate::model::time::Wall;
@@ -101,7 +101,7 @@ fn groups(world: &World<'_>, id: ScenarioId, direction: Direction) -> Vec<GroupD
 
 impl TermDto {
     fn of(world: &World<'_>, term: &Term, view: &TermView) -> TermDto {
-        let ends = view.hold_ends.map(|at| wall_of(world, at));
+        let hold = HoldDto::of(world, term, view);
         let id = term.text.split(['!', '{']).next().unwrap_or(&term.text).trim();
         TermDto {
             text: text(&term.text),
@@ -110,14 +110,43 @@ impl TermDto {
             value: text(view.value.word()),
             since: view.since.to_string(),
             reading: reading(world, &term.subject),
-            hold_ends: ends.map(|at| at.to_string()),
-            hold: term.hold.map(|length| HoldDto {
-                length: format_duration(length),
-                from: ends.map(|at| (at - length).to_string()),
-                ends_at: ends.map(|at| at.to_string()),
-            }),
+            hold_ends: hold.as_ref().and_then(|hold| hold.ends_at.clone()),
+            hold,
             measure: term.measure.and_then(|measure| MeasureDto::of(world, &term.subject, measure)),
         }
+    }
+}
+
+// === impl HoldDto ===
+
+impl HoldDto {
+    fn of(world: &World<'_>, term: &Term, view: &TermView) -> Option<HoldDto> {
+        let length = term.hold?;
+        let ends = view.hold_ends.map(|at| wall_of(world, at));
+        Some(HoldDto {
+            length: format_duration(length),
+            from: ends.map(|at| (at - length).to_string()),
+            ends_at: ends.map(|at| at.to_string()),
+        })
+    }
+
+    /// Of each signal of a data centre, as seen from here, that which matters most of all that scenarios have on it.
+    pub(in super::super) fn of_signals(world: &World<'_>, of: DatacenterId) -> [Option<HoldDto>; 5] {
+        let mut most: [Option<(&Term, &TermView)>; 5] = [None; 5];
+        let scenarios = world.model.scenarios.iter().zip(&world.view.scenarios);
+        let directions = scenarios.flat_map(|(scenario, view)| scenario.directions.iter().zip(&view.groups));
+        let groups = directions.flat_map(|(rules, views)| rules.when.groups.iter().zip(views));
+        for (term, view) in groups.flat_map(|(group, view)| group.terms.iter().zip(&view.terms)) {
+            let Subject::Datacenter { datacenter, signal, observer: None } = &term.subject else { continue };
+            let known = &mut most[*signal as usize];
+            // One that counts goes before one that does not; of these that which ends last, of those the longest.
+            let weight = |(term, view): (&Term, &TermView)| (view.hold_ends, term.hold);
+            let is_more = known.is_none_or(|known| weight((term, view)) > weight(known));
+            if *datacenter == of && term.hold.is_some() && is_more {
+                *known = Some((term, view));
+            }
+        }
+        most.map(|found| found.and_then(|(term, view)| HoldDto::of(world, term, view)))
     }
 }
 
