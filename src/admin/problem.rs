@@ -9,6 +9,9 @@ use super::dto::ConfigProblemDto;
 use crate::config::{self, Severity};
 use crate::control::Refusal;
 
+/// Problems of a configuration that the sentence names; `problems` has all.
+const TOLD_MOST: usize = 50;
+
 /// A problem document. `code` is stable and for programs, `detail` is for people.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Problem {
@@ -124,18 +127,30 @@ pub(crate) fn spoken(word: &str) -> String {
 fn bad_config(found: &[config::Problem]) -> Problem {
     let (errors, warnings): (Vec<_>, Vec<_>) = found.iter().partition(|p| p.severity == Severity::Error);
     let list: Vec<ConfigProblemDto> = errors.iter().map(|p| ConfigProblemDto::of(p)).collect();
-    let first = errors.first().map_or_else(String::new, |p| format!(", the first: {p}"));
     let count = match errors.len() {
         1 => "1 problem".to_owned(),
         many => format!("{many} problems"),
     };
-    let detail = format!("the configuration has {count} and changes nothing{first}");
+    let detail = format!("the configuration has {count} and changes nothing{}", told(&errors));
     let problem = Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "bad_config", detail).member("problems", json!(list));
     if warnings.is_empty() {
         return problem;
     }
     let warnings: Vec<String> = warnings.iter().map(ToString::to_string).collect();
     problem.member("warnings", json!(warnings))
+}
+
+/// `: b.toml:3: wrong`; of several each in a line of its own.
+fn told(errors: &[&config::Problem]) -> String {
+    let more = match errors.len().saturating_sub(TOLD_MOST) {
+        0 => String::new(),
+        more => format!("\n… and {more} more, in `problems`"),
+    };
+    match errors {
+        [] => String::new(),
+        [one] => format!(": {one}"),
+        many => many.iter().take(TOLD_MOST).map(|p| format!("\n{p}")).collect::<String>() + &more,
+    }
 }
 
 #[cfg(test)]
@@ -187,5 +202,27 @@ mod tests {
         assert!(document["detail"].as_str().unwrap().starts_with("the configuration has 1 problem and"));
         let document = Problem::from(Refusal::BadConfig(vec![found(Severity::Error, "wrong")])).document();
         assert_eq!(document.get("warnings"), None);
+        assert_eq!(document["detail"], "the configuration has 1 problem and changes nothing: b.toml:3: wrong");
+    }
+
+    #[test]
+    fn of_a_bad_configuration_every_problem_is_told_as_check_does() {
+        let found = |line| config::Problem {
+            file: "b.toml".into(),
+            line,
+            column: 1,
+            severity: Severity::Error,
+            path: "a".into(),
+            what: "wrong".into(),
+            did_you_mean: None,
+        };
+        let detail = |count| {
+            let document = Problem::from(Refusal::BadConfig((1..=count).map(found).collect())).document();
+            document["detail"].as_str().unwrap().to_owned()
+        };
+        let two = "the configuration has 2 problems and changes nothing\nb.toml:1: wrong\nb.toml:2: wrong";
+        assert_eq!(detail(2), two);
+        let many = detail(70);
+        assert!(many.contains("\nb.toml:50: wrong\n… and 20 more"), "{many}");
     }
 }

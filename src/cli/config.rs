@@ -70,7 +70,10 @@ fn send(args: &ApplyArgs, method: Method, path: &str, command: &str) -> ExitCode
             ExitCode::SUCCESS
         }
         Err(failure) => {
-            print_problems(&failure);
+            // Its sentence names them once more.
+            if print_problems(&failure) {
+                return fail(&format!("{command}: {} does not load there; nothing is changed", file.display()));
+            }
             fail(&format!("{command}: {failure}"))
         }
     }
@@ -101,10 +104,11 @@ fn print_changes(answer: &Value, of_text: &[Problem]) {
     }
 }
 
-/// The list that a 422 carries.
-fn print_problems(failure: &Failure) {
-    let Failure::Declined { document, .. } = failure else { return };
-    for problem in document.get("problems").and_then(Value::as_array).into_iter().flatten() {
+/// The list that a 422 carries; whether there is one.
+fn print_problems(failure: &Failure) -> bool {
+    let Failure::Declined { document, .. } = failure else { return false };
+    let problems = document.get("problems").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    for problem in problems {
         let text = |key: &str| problem.get(key).and_then(Value::as_str).unwrap_or_default();
         let line = problem.get("line").and_then(Value::as_u64).unwrap_or(0);
         let meant = match text("did_you_mean") {
@@ -113,4 +117,5 @@ fn print_problems(failure: &Failure) {
         };
         say(&format!("{}:{line}: {}{meant}", text("file"), text("what")));
     }
+    !problems.is_empty()
 }
