@@ -1,10 +1,10 @@
 //! Service groups.
 
 use super::facts::Facts;
-use super::monitor::{millisec, response, state_of};
+use super::monitor;
 use super::service::settings;
 use super::{long_word, note_line, persistent_lines, since_lines, state_line};
-use crate::admin::dto::{MemberDto, MonitorDto, ServiceGroupDto};
+use crate::admin::dto::{MemberDto, ServiceGroupDto};
 
 /// `facts`: its settings as NITRO says.
 pub(in super::super) fn group(group: &ServiceGroupDto, now: &str, whole: bool, facts: &Facts) -> String {
@@ -28,7 +28,7 @@ pub(in super::super) fn group(group: &ServiceGroupDto, now: &str, whole: bool, f
         for (at, member) in group.members.iter().enumerate() {
             out += &format!("\n{})\t{}", at + 1, member_lines(member, now));
             for monitor in &member.monitors {
-                out += &format!("\n\t\t{}", bound(monitor));
+                out += &format!("\n\t\t{}", monitor::member_lines(monitor));
             }
         }
     }
@@ -59,20 +59,4 @@ fn member_lines(member: &MemberDto, now: &str) -> String {
         out += &format!("\tNot in DNS since {at}\n");
     }
     out
-}
-
-/// A monitor of a member: name and state in one line.
-fn bound(monitor: &MonitorDto) -> String {
-    format!(
-        "Monitor Name: {}\tState: {}\tPassive: {}\n\t\tProbes: {}\tFailed [Total: {} Current: {}]\n\
-         \t\tLast response: {}\n\t\tResponse Time: {}\n",
-        monitor.name,
-        state_of(monitor),
-        u8::from(monitor.passive),
-        monitor.samples_total,
-        monitor.failed_total,
-        monitor.failed_in_row,
-        response(monitor),
-        millisec(monitor.latency.as_deref()),
-    )
 }

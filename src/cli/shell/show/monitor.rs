@@ -88,18 +88,18 @@ fn spelt(duration: &str) -> String {
 }
 
 /// `2.0 millisec`
-pub(super) fn millisec(latency: Option<&str>) -> String {
+fn millisec(latency: Option<&str>) -> String {
     match latency.map(crate::config::units::parse_duration) {
         Some(Ok(time)) => format!("{:.1} millisec", time.as_secs_f64() * 1e3),
         _ => "N/A".to_owned(),
     }
 }
 
-pub(super) fn state_of(monitor: &MonitorDto) -> String {
+fn state_of(monitor: &MonitorDto) -> String {
     if monitor.admin == "DISABLED" { "DISABLED".into() } else { monitor.state.to_uppercase() }
 }
 
-pub(super) fn response(monitor: &MonitorDto) -> String {
+fn response(monitor: &MonitorDto) -> String {
     match (&monitor.last_error, &monitor.last_response) {
         (Some(error), _) => format!("Failure - {error}"),
         (None, Some(response)) => format!("Success - {response}"),
@@ -107,21 +107,30 @@ pub(super) fn response(monitor: &MonitorDto) -> String {
     }
 }
 
-/// A monitor at work on a service.
-pub(super) fn monitor_lines(monitor: &MonitorDto) -> String {
-    let mut lines = format!(
-        "Monitor Name: {}\n\t\tState: {}\tWeight: {}\tPassive: {}\n\t\tProbes: {}\tFailed [Total: {} Current: {}]\n\
+/// A monitor at work on a member of a group: NetScaler tells its name and its state in one line, and no weight.
+pub(super) fn member_lines(monitor: &MonitorDto) -> String {
+    at_work(monitor, "\t", "")
+}
+
+/// `between`: name and state; `weight`: behind the state.
+fn at_work(monitor: &MonitorDto, between: &str, weight: &str) -> String {
+    format!(
+        "Monitor Name: {}{between}State: {}{weight}\tPassive: {}\n\t\tProbes: {}\tFailed [Total: {} Current: {}]\n\
          \t\tLast response: {}\n\t\tResponse Time: {}\n",
         monitor.name,
         state_of(monitor),
-        monitor.weight,
         u8::from(monitor.passive),
         monitor.samples_total,
         monitor.failed_total,
         monitor.failed_in_row,
         response(monitor),
         millisec(monitor.latency.as_deref()),
-    );
+    )
+}
+
+/// A monitor at work on a service.
+pub(super) fn monitor_lines(monitor: &MonitorDto) -> String {
+    let mut lines = at_work(monitor, "\n\t\t", &format!("\tWeight: {}", monitor.weight));
     if let Some(average) = &monitor.average {
         lines += &format!("\t\tAverage Response Time: {average}\n");
     }
