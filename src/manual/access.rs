@@ -89,7 +89,9 @@
 //! works while the directory is away, and nobody in the directory can take its name, in capitals or not: names of the
 //! directory are one person's without regard to case and spaces. Others get 503 with the reason while
 //! the directory cannot be asked; that counts as no wrong password. A right answer is remembered for a minute. The journal
-//! calls them `ldap:NAME`. A session goes on until it ends, whatever the directory says meanwhile; a change of
+//! calls them `ldap:NAME`. How long a wrong name or password takes to be refused does not tell whether the name is a local
+//! one: with a directory each costs the same work, and is told at whole quarters of a second. (While the directory is
+//! away the 503 does tell that a name is no local one; and a directory that is slower than that shows.) A session goes on until it ends, whatever the directory says meanwhile; a change of
 //! `[admin.ldap]` ends it.
 //!
 //! ## Guessing

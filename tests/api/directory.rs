@@ -148,6 +148,17 @@ async fn local_names_come_first_and_work_while_the_directory_is_away() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn how_long_a_refusal_takes_does_not_tell_a_local_name_from_one_of_the_directory() {
+    let slapd = slapd(None);
+    let appliance = appliance(ldap(&slapd));
+    for name in ["oper", "alice", "nobody"] {
+        let begun = Instant::now();
+        assert_eq!(log_in(&appliance, name, "wrong").await.0, 401, "{name}");
+        assert!(begun.elapsed() >= Duration::from_millis(250), "{name}: {:?}", begun.elapsed());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn guessing_at_the_directory_is_locked_out_too() {
     let slapd = slapd(None);
     let appliance = appliance(ldap(&slapd));

@@ -1,6 +1,7 @@
 //! Everything that is remembered of callers, and who is let in by it.
 
 use std::net::IpAddr;
+use std::time::Duration;
 
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use tokio::time::Instant;
@@ -16,6 +17,10 @@ use super::{Caller, Head, Peer, Proof, audit, local, unauthorized, wall};
 use crate::model::Model;
 use crate::model::access::{Admin, ApiToken, Ldap, PasswordHash, Role, User};
 use crate::model::id::Name;
+
+/// Refusals are told at whole steps where some take longer than others: more than a hash, or a question to a directory
+/// that is near, takes.
+const STEP: Duration = Duration::from_millis(250);
 
 /// How the journal calls users of the directory, before their names.
 const OF_DIRECTORY: &str = "ldap:";
@@ -233,8 +238,27 @@ impl Keeper {
         self.sessions.stamp(&[token.name.as_bytes(), token.role.word().as_bytes(), token.hash.as_bytes()])
     }
 
-    /// Whose name and password it is. Local names first; others are the directory's, where there is one.
+    /// Whose name and password it is. Where there is a directory, how long a refusal takes does not say who was asked:
+    /// it is told at the next whole step of time.
     async fn check_password(
+        &self,
+        from: IpAddr,
+        name: &str,
+        password: Vec<u8>,
+        model: &Model,
+    ) -> Result<Holder, Problem> {
+        let begun = Instant::now();
+        let checked = self.whose_password(from, name, password, model).await;
+        let is_refusal =
+            |problem: &Problem| matches!(problem.status, StatusCode::UNAUTHORIZED | StatusCode::TOO_MANY_REQUESTS);
+        if model.admin.ldap.is_some() && checked.as_ref().is_err_and(is_refusal) {
+            tokio::time::sleep_until(begun + told_after(begun.elapsed())).await;
+        }
+        checked
+    }
+
+    /// Local names first; others are the directory's, where there is one.
+    async fn whose_password(
         &self,
         from: IpAddr,
         name: &str,
@@ -295,10 +319,20 @@ impl Keeper {
                 guess.right();
                 Ok(role)
             }
-            Err(Denied::Wrong) => Err(guess.wrong()),
+            Err(Denied::Wrong) => {
+                // As much work as for a local name.
+                self.verifier.work_as_for_a_name().await;
+                Err(guess.wrong())
+            }
             Err(denied) => Err(denied.problem()),
         }
     }
+}
+
+/// When a refusal is told that took this long.
+fn told_after(taken: Duration) -> Duration {
+    let steps = taken.as_micros() / STEP.as_micros() + 1;
+    STEP.saturating_mul(u32::try_from(steps).unwrap_or(u32::MAX))
 }
 
 /// A refusal of a password over HTTP Basic asks for another.
@@ -334,4 +368,15 @@ fn refuse_in_the_clear(peer: Peer, admin: &Admin) -> Result<(), Problem> {
     let detail = "other machines are answered over TLS only: set [admin.tls] generated = true or name a certificate \
                   there, and use https:// (or set `admin.plain_text = true`)";
     Err(Problem::new(StatusCode::FORBIDDEN, "tls_needed", detail))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_is_told_at_the_next_whole_step() {
+        let told = |ms| told_after(Duration::from_millis(ms)).as_millis();
+        assert_eq!([0, 1, 249, 250, 251, 600].map(told), [250, 250, 250, 500, 500, 750]);
+    }
 }
