@@ -33,6 +33,7 @@ use tokio::net::TcpStream;
 use tokio::sync::{Notify, mpsc, watch};
 
 use crate::balance::passive::Outcome;
+use crate::model::ending::Reason;
 use crate::model::event::Observation;
 use crate::model::id::Name;
 use crate::model::time::{Tick, micros};
@@ -59,6 +60,9 @@ pub struct Dataplane {
     drain: watch::Sender<bool>,
     kill: watch::Sender<bool>,
 }
+
+/// How long a client may take, once the process or its VIP ends, to finish a handshake or a head that it has begun.
+pub(crate) const PARTING: Duration = Duration::from_secs(1);
 
 /// What every connection needs.
 pub(crate) struct Shared {
@@ -270,6 +274,20 @@ impl Shared {
 
     pub fn is_draining(&self) -> bool {
         *self.drain.borrow()
+    }
+
+    /// Why a client that was to go was not waited for.
+    pub fn why_parted(&self) -> Reason {
+        if self.is_draining() { Reason::Shutdown } else { Reason::Flushed }
+    }
+
+    /// Resolves once the process ends and nobody waits any longer for what a client has begun and not finished.
+    pub async fn parting(&self) {
+        raised(self.drain.clone()).await;
+        tokio::select! {
+            () = tokio::time::sleep(PARTING) => {}
+            () = raised(self.kill.clone()) => {}
+        }
     }
 }
 

@@ -50,10 +50,14 @@ pub(crate) enum FieldKind {
     Wait,
     /// A whole number that is not negative.
     Integer,
+    /// A whole number from the one to the other.
+    Within(u64, u64),
     /// RFC 3339.
     Time,
     /// One of these words, in any case.
     Word(&'static [&'static str]),
+    /// Some of these words, in any case, separated by commas (of a query).
+    Words(&'static [&'static str]),
 }
 
 /// The members of a JSON body, checked against its fields.
@@ -273,6 +277,28 @@ pub(crate) fn parse_time(text: &str) -> Option<Wall> {
     text.trim().parse::<jiff::Timestamp>().ok().map(|t| Wall(t.as_microsecond()))
 }
 
+// === impl Field ===
+
+impl Field {
+    /// Whether it can have this value in a query, as far as its kind says that for every route.
+    fn check(&self, value: &str) -> Result<(), Problem> {
+        match self.kind {
+            FieldKind::Within(least, most) if value.parse().is_ok_and(|n: u64| !(least..=most).contains(&n)) => {
+                Err(Problem::bad_request(format!("`{}` is {least} to {most}, not {value}", self.name)))
+            }
+            FieldKind::Word(words) | FieldKind::Words(words) => {
+                let several = matches!(self.kind, FieldKind::Words(_));
+                let mut asked = value.split(|c| several && c == ',').map(str::trim).filter(|word| !word.is_empty());
+                let unknown = |asked: &&str| !words.iter().any(|word| word.eq_ignore_ascii_case(asked));
+                let Some(unknown) = asked.find(unknown) else { return Ok(()) };
+                let problem = Problem::bad_request(format!("`{}` does not know `{unknown}`", self.name));
+                Err(problem.meaning(super::nearest(unknown, words.iter().copied())))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
 // === impl Params ===
 
 impl<S: Sync> FromRequestParts<S> for Params {
@@ -291,13 +317,14 @@ impl Params {
             .map_err(|error| Problem::bad_request(format!("the query cannot be read: {error}")))
     }
 
-    /// Refuses parameters that are not among `known`, and those that come twice.
+    /// Refuses parameters that are not among `known`, those that come twice, and values that their field does not have.
     pub fn check(&self, known: &[Field]) -> Result<(), Problem> {
-        for (at, (name, _)) in self.0.iter().enumerate() {
-            if !known.iter().any(|f| f.name == name || f.name.is_empty()) {
+        for (at, (name, value)) in self.0.iter().enumerate() {
+            let Some(field) = known.iter().find(|f| f.name == name || f.name.is_empty()) else {
                 let problem = Problem::bad_request(format!("unknown parameter `{name}`"));
                 return Err(problem.meaning(super::nearest(name, known.iter().map(|f| f.name))));
-            }
+            };
+            field.check(value)?;
             if self.0[..at].iter().any(|(other, _)| other == name) {
                 return Err(Problem::bad_request(format!("the parameter `{name}` comes twice")));
             }

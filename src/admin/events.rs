@@ -13,6 +13,7 @@
 
 mod hub;
 mod rates;
+mod schema;
 mod streams;
 
 use std::convert::Infallible;
@@ -45,6 +46,7 @@ const ENDED_RETRY: Duration = Duration::from_secs(30);
 /// A client that takes nothing for this long is let go.
 const STALLED: Duration = Duration::from_secs(30);
 
+/// Kinds of objects whose changes are sent.
 const TOPICS: [&str; 14] = [
     "check",
     "server",
@@ -63,7 +65,7 @@ const TOPICS: [&str; 14] = [
 ];
 
 const QUERY: &[Field] = &[
-    field("topics", FieldKind::Text, "Kinds to send, separated by commas; all where absent."),
+    field("topics", FieldKind::Words(&TOPICS), "Kinds to send, separated by commas; all where absent."),
     field(
         "rates",
         FieldKind::Text,
@@ -74,7 +76,7 @@ const QUERY: &[Field] = &[
 pub(crate) fn route() -> Route {
     Route::get("/api/v1/events", "Every transition and state change, as server-sent events", stream)
         .query(QUERY)
-        .answers_text("text/event-stream")
+        .answers_events(schema::message)
 }
 
 async fn stream(
@@ -104,7 +106,7 @@ fn topics(params: &Params) -> Result<Vec<&'static str>, Problem> {
     let Some(text) = params.get("topics") else { return Ok(TOPICS.to_vec()) };
     let wanted = text.split(',').map(str::trim).filter(|t| !t.is_empty());
     wanted
-        .map(|topic| match TOPICS.into_iter().find(|t| *t == topic) {
+        .map(|topic| match TOPICS.into_iter().find(|t| t.eq_ignore_ascii_case(topic)) {
             Some(topic) => Ok(topic),
             None => {
                 Err(Problem::bad_request(format!("unknown topic `{topic}`")).meaning(super::nearest(topic, TOPICS)))

@@ -93,9 +93,16 @@ fn parameters(route: &Route) -> Vec<Value> {
         let name = segment.strip_prefix('{')?.strip_suffix('}')?.trim_start_matches('*');
         Some(json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string" } }))
     });
-    let in_query = route.query.iter().filter(|f| !f.name.is_empty()).map(
-        |field| json!({ "name": field.name, "in": "query", "description": field.about, "schema": field_schema(field) }),
-    );
+    let in_query = route.query.iter().filter(|f| !f.name.is_empty()).map(|field| {
+        let mut parameter =
+            json!({ "name": field.name, "in": "query", "description": field.about, "schema": field_schema(field) });
+        if let FieldKind::Words(_) = field.kind {
+            // Separated by commas.
+            parameter["style"] = "form".into();
+            parameter["explode"] = false.into();
+        }
+        parameter
+    });
     in_path.chain(in_query).chain(in_header(route)).collect()
 }
 
@@ -113,7 +120,7 @@ fn in_header(route: &Route) -> Vec<Value> {
             "ETags of what was looked at, or the hash of the whole configuration; 412 where it is another by now.";
         headers.push(header("If-Match", about));
     }
-    if matches!(route.answer, Answer::Text("text/event-stream")) {
+    if matches!(route.answer, Answer::Events(_)) {
         headers.push(header("Last-Event-ID", "Go on behind this event; `reset` where that is too far back."));
     }
     headers
@@ -158,7 +165,7 @@ fn request_body(route: &Route, components: &mut Map<String, Value>) -> Option<Va
 
 fn field_schema(field: &Field) -> Value {
     match field.kind {
-        FieldKind::Duration => json!({ "type": ["string", "number"], "examples": ["30s", 30] }),
+        FieldKind::Duration => json!({ "type": ["string", "number"], "minimum": 0, "examples": ["30s", 30] }),
         FieldKind::Flag => json!({ "type": ["boolean", "string"], "examples": [true, "YES"] }),
         FieldKind::Text => json!({ "type": "string" }),
         FieldKind::Texts => json!({ "type": "array", "items": { "type": "string" } }),
@@ -171,9 +178,11 @@ fn field_schema(field: &Field) -> Value {
         }),
         FieldKind::Expiry => json!({ "type": ["string", "number"], "examples": ["2h", "2026-11-29T22:00:00Z"] }),
         FieldKind::Wait => json!({ "type": ["boolean", "string", "number"], "examples": [true, "60s"] }),
-        FieldKind::Integer => json!({ "type": "integer", "minimum": 0 }),
+        FieldKind::Integer => json!({ "type": "integer", "format": "int64", "minimum": 0, "maximum": i64::MAX }),
+        FieldKind::Within(least, most) => json!({ "type": "integer", "minimum": least, "maximum": most }),
         FieldKind::Time => json!({ "type": "string", "examples": ["2026-11-29T22:00:00Z", "2h"] }),
         FieldKind::Word(words) => json!({ "type": "string", "enum": words }),
+        FieldKind::Words(words) => json!({ "type": "array", "items": { "type": "string", "enum": words } }),
     }
 }
 
@@ -211,6 +220,7 @@ fn responses(route: &Route, components: &mut Map<String, Value>) -> Value {
             "application/json": { "schema": { "type": "object" } },
         }),
         Answer::Text(media_type) => json!({ media_type: { "schema": { "type": "string" } } }),
+        Answer::Events(schema) => json!({ "text/event-stream": { "schema": schema(components) } }),
     };
     let mut responses = json!({ "200": { "description": "Done.", "content": content }, "default": problem });
     if let Answer::ObjectChanged { created: true, .. } = route.answer {

@@ -71,6 +71,8 @@ pub(crate) enum Answer {
     Config,
     /// Text of this media type.
     Text(&'static str),
+    /// Server-sent events; the schema is that of one.
+    Events(fn(&mut Map<String, Value>) -> Value),
     /// Nothing was said of it: no route stays like that.
     Unsaid,
 }
@@ -291,6 +293,10 @@ impl Route {
 
     pub fn answers_config(self) -> Route {
         Route { answer: Answer::Config, ..self }
+    }
+
+    pub fn answers_events(self, schema: fn(&mut Map<String, Value>) -> Value) -> Route {
+        Route { answer: Answer::Events(schema), ..self }
     }
 
     pub fn answers_text(self, media_type: &'static str) -> Route {

@@ -1,8 +1,9 @@
 //! Answers held against the document that describes them, `/api/v1/openapi.json`.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::appliance::Appliance;
+use super::events::Stream;
 
 /// What must hold of a value; each fault with its place.
 struct Schemas<'a> {
@@ -128,4 +129,56 @@ async fn every_answer_is_what_the_document_says() {
     }
     assert_eq!(schemas.faults, Vec::<String>::new());
     assert!(asked > 100, "only {asked} paths were asked");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_message_of_the_stream_of_events_is_what_the_document_says() {
+    let appliance = Appliance::start();
+    let document = appliance.get("/api/v1/openapi.json").await;
+    let schema =
+        &document["paths"]["/api/v1/events"]["get"]["responses"]["200"]["content"]["text/event-stream"]["schema"];
+    let mut schemas =
+        Schemas { components: document["components"]["schemas"].as_object().unwrap(), faults: Vec::new() };
+    let mut stream = Stream::asking(&appliance, "?rates=vserver/web,service/web1", None).await;
+    appliance.post("/api/v1/services/web1/disable", json!({"delay": 30})).await;
+    appliance.put("/api/v1/switches/drill", json!({"value": true})).await;
+    appliance.post("/api/v1/config/save", json!({})).await;
+    let mut left = vec!["hello", "service", "switch", "scenario", "board", "heartbeat", "rates"];
+    while !left.is_empty() {
+        let message = stream.next(|_| true).await;
+        left.retain(|kind| *kind != message.kind);
+        let mut told = json!({ "event": message.kind, "data": message.data });
+        if !message.id.is_empty() {
+            told["id"] = message.id.into();
+        }
+        schemas.hold(schema, &told, &message.kind);
+    }
+    assert_eq!(schemas.faults, Vec::<String>::new());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_the_document_does_not_allow_in_a_query_is_refused() {
+    let appliance = Appliance::start();
+    for query in [
+        "services?limit=50001",
+        "services?state=dwon",
+        "services?state=UP,sideways",
+        "journal?limit=0",
+        "journal?kind=transitoin",
+        "connections?limit=50001",
+        "outbox?limit=1000000",
+        "outbox?status=lost",
+        "timeline?since=1h&format=pdf",
+        "events?topics=servics",
+    ] {
+        let (status, problem) = appliance.call(reqwest::Method::GET, &format!("/api/v1/{query}"), None).await;
+        assert_eq!((status, &problem["code"]), (400, &json!("invalid_request")), "{query}: {problem}");
+    }
+    let (_, problem) = appliance.call(reqwest::Method::GET, "/api/v1/services?state=dwon", None).await;
+    assert_eq!(problem["did_you_mean"], "DOWN");
+    for query in
+        ["services?state=up,trofs", "checks?state=", "journal?kind=Transition", "timeline?since=1h&format=JSON"]
+    {
+        assert_eq!(appliance.call(reqwest::Method::GET, &format!("/api/v1/{query}"), None).await.0, 200, "{query}");
+    }
 }

@@ -5,16 +5,16 @@ use serde_json::{Value, json};
 use super::appliance::Appliance;
 
 /// Reads events of a stream until one fits.
-struct Stream {
+pub struct Stream {
     response: reqwest::Response,
     text: String,
 }
 
 #[derive(Debug)]
-struct Received {
-    id: String,
-    kind: String,
-    data: Value,
+pub struct Received {
+    pub id: String,
+    pub kind: String,
+    pub data: Value,
 }
 
 impl Stream {
@@ -22,7 +22,7 @@ impl Stream {
         Stream::asking(appliance, "", last).await
     }
 
-    async fn asking(appliance: &Appliance, query: &str, last: Option<&str>) -> Stream {
+    pub async fn asking(appliance: &Appliance, query: &str, last: Option<&str>) -> Stream {
         let mut request = appliance.http.get(format!("{}/api/v1/events{query}", appliance.base));
         if let Some(last) = last {
             request = request.header("last-event-id", last);
@@ -32,7 +32,7 @@ impl Stream {
         Stream { response, text: String::new() }
     }
 
-    async fn next(&mut self, wanted: impl Fn(&Received) -> bool) -> Received {
+    pub async fn next(&mut self, wanted: impl Fn(&Received) -> bool) -> Received {
         loop {
             while let Some((event, rest)) = self.text.split_once("\n\n") {
                 let field = |name: &str| {

@@ -51,8 +51,8 @@ async fn items_are_chosen_by_name_and_state() {
     assert_eq!(names("q=WEB").await, ["web1", "web2"]);
     assert_eq!(names("state=ofs").await, ["web2"]);
     assert_eq!(names("state=UP,OFS&q=web&limit=1").await, ["web1"]);
-    assert_eq!(names("state=nothing").await, Vec::<String>::new());
-    for wrong in ["limit=-1", "limit=50001", "cursor=!", "stat=UP"] {
+    assert_eq!(names("state=unknown").await, Vec::<String>::new());
+    for wrong in ["limit=-1", "limit=50001", "cursor=!", "stat=UP", "state=nothing"] {
         let (status, problem) = appliance.call(Method::GET, &format!("/api/v1/services?{wrong}"), None).await;
         assert_eq!((status, &problem["code"]), (400, &json!("invalid_request")), "{wrong}");
     }

@@ -15,7 +15,7 @@ use crate::model::alert::{AlertKind, RaisedAlert};
 const QUERY: &[Field] = &[
     field("alert", FieldKind::Text, "Only those of this definition."),
     field("kind", FieldKind::Text, "Only those of this kind, as in `on` of the configuration."),
-    field("limit", FieldKind::Integer, "At most this many, the newest; all where absent."),
+    field("limit", FieldKind::Within(0, super::pages::MOST), "At most this many, the newest; all where absent."),
 ];
 
 pub(crate) fn routes() -> Vec<Route> {

@@ -18,34 +18,35 @@ use super::super::route::{Route, Segments};
 use super::super::timeline::{self, TimelineDto};
 use crate::control::{JournalEntry, JournalQuery};
 use crate::model::dns::Resolvers;
+use crate::model::ship::KINDS;
 use crate::model::time::Wall;
 
 const SINCE: Field = field("since", FieldKind::Time, "Not before: a time, or a duration back from now.");
 const UNTIL: Field = field("until", FieldKind::Time, "Not after: a time, or a duration back from now.");
-const LIMIT: Field = field("limit", FieldKind::Integer, "At most this many, 1 to 10000; default 1000.");
+const LIMIT: Field = field("limit", FieldKind::Within(1, LIMIT_MOST), "At most this many, 1 to 10000; default 1000.");
+const LIMIT_MOST: u64 = 10_000;
+/// How a document is written.
+const FORMATS: [&str; 3] = ["json", "md", "html"];
+const FORMAT: Field = field("format", FieldKind::Word(&FORMATS), "`json` (the default), `md` or `html`.");
 
 const JOURNAL: &[Field] = &[
     SINCE,
     UNTIL,
     field("scenario", FieldKind::Text, "Only entries of this scenario."),
     field("actor", FieldKind::Text, "Only entries of this actor."),
-    field("kind", FieldKind::Text, "Only entries of this kind."),
+    field("kind", FieldKind::Word(&KINDS), "Only entries of this kind."),
     field("after", FieldKind::Integer, "Only entries after this number: the way to page on."),
     LIMIT,
     field("newest_first", FieldKind::Flag, "Newest first; oldest first where absent."),
 ];
 
-const TIMELINE: &[Field] = &[
-    SINCE,
-    UNTIL,
-    field("scenario", FieldKind::Text, "Only entries of this scenario."),
-    field("format", FieldKind::Text, "`json` (the default), `md` or `html`."),
-];
+const TIMELINE: &[Field] =
+    &[SINCE, UNTIL, field("scenario", FieldKind::Text, "Only entries of this scenario."), FORMAT];
 
 /// Entries of a timeline at most.
 const TIMELINE_MOST: u32 = 10_000;
 
-const INCIDENT: &[Field] = &[field("format", FieldKind::Text, "`json` (the default), `md` or `html`.")];
+const INCIDENT: &[Field] = &[FORMAT];
 
 /// What a timeline of an incident shows before and after it.
 const BEFORE: Duration = Duration::from_secs(120);
@@ -86,7 +87,7 @@ async fn journal(
     let query = JournalQuery {
         scenario: text("scenario"),
         actor: text("actor"),
-        kind: text("kind"),
+        kind: params.get("kind").map(|kind| kind.to_ascii_lowercase().into()),
         after: params.integer("after")?,
         newest_first: params.flag("newest_first")?,
         ..span(&params, now)?
@@ -125,18 +126,17 @@ async fn incident(State(app): State<App>, names: Segments, params: Params) -> Re
     let at = at.ok_or_else(|| Problem::unknown_object("incident", &asked, []))?;
     let now = app.read(|world| world.now.wall).await?;
     let span = JournalQuery { since: Some(at - BEFORE), until: Some((at + AFTER).min(now)), ..JournalQuery::default() };
-    told(&app, format_of(&params)?, span, (at - BEFORE, (at + AFTER).min(now))).await
+    told(&app, format_of(&params), span, (at - BEFORE, (at + AFTER).min(now))).await
 }
 
-fn format_of(params: &Params) -> Result<&str, Problem> {
-    match params.get("format").unwrap_or("json") {
-        format @ ("json" | "md" | "html") => Ok(format),
-        format => Err(Problem::bad_request(format!("`format` is json, md or html, not `{format}`"))),
-    }
+/// What else there is was refused with the other parameters.
+fn format_of(params: &Params) -> &'static str {
+    let asked = params.get("format").unwrap_or_default();
+    FORMATS.into_iter().find(|format| format.eq_ignore_ascii_case(asked)).unwrap_or(FORMATS[0])
 }
 
 async fn timeline(State(app): State<App>, params: Params) -> Result<Response, Problem> {
-    let format = format_of(&params)?;
+    let format = format_of(&params);
     let now = app.read(|world| world.now.wall).await?;
     let span = span(&params, now)?;
     let since = span.since.ok_or_else(|| {
@@ -299,8 +299,8 @@ fn transition(entry: JournalEntry, followed: &Followed) -> Value {
 /// `since`, `until` and `limit`.
 fn span(params: &Params, now: Wall) -> Result<JournalQuery, Problem> {
     let limit = match params.integer("limit")? {
-        Some(limit @ 1..=10_000) => Some(limit as u32),
-        Some(_) => return Err(Problem::bad_request("`limit` is 1 to 10000")),
+        Some(limit @ 1..=LIMIT_MOST) => Some(limit as u32),
+        Some(_) => return Err(Problem::bad_request(format!("`limit` is 1 to {LIMIT_MOST}"))),
         None => None,
     };
     Ok(JournalQuery {

@@ -30,7 +30,7 @@ const QUERY: &[Field] = &[
     field("service", FieldKind::Text, "Only those that it serves, or whose last request it served."),
     field("vserver", FieldKind::Text, "Only those of this vserver."),
     field("client", FieldKind::Text, "Only those of this address."),
-    field("limit", FieldKind::Integer, "At most this many, the oldest first; default 1000."),
+    field("limit", FieldKind::Within(0, super::pages::MOST), "At most this many, the oldest first; default 1000."),
     field("offset", FieldKind::Integer, "Skip this many."),
 ];
 const LIMIT: u64 = 1_000;

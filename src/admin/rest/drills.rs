@@ -21,7 +21,7 @@ use crate::control::{Command, Refusal};
 
 const LIST: &[Field] = &[
     field("scenario", FieldKind::Text, "Only drills of this scenario."),
-    field("limit", FieldKind::Integer, "At most this many, the newest; default 1000."),
+    field("limit", FieldKind::Within(0, super::pages::MOST), "At most this many, the newest; default 1000."),
 ];
 const START: &[Field] = &[
     field("scenario", FieldKind::Text, "Needed: the scenario that is activated for a while."),

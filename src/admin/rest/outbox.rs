@@ -26,7 +26,7 @@ const OUTBOX: &[Field] = &[
     field("status", FieldKind::Word(&STATUSES), "Only deliveries of this status."),
     field("trigger", FieldKind::Text, "Only deliveries of this trigger."),
     field("scenario", FieldKind::Text, "Only deliveries of this scenario."),
-    field("limit", FieldKind::Integer, "At most this many, the newest; default 1000."),
+    field("limit", FieldKind::Within(0, super::pages::MOST), "At most this many, the newest; default 1000."),
 ];
 const DECISIONS: [&str; 2] = ["approve", "refuse"];
 const GUARD: &[Field] = &[

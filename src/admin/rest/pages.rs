@@ -16,12 +16,29 @@ pub(super) const DEFAULT: u64 = 10_000;
 /// Items of one answer at most.
 pub(super) const MOST: u64 = 50_000;
 
+/// States that objects of some collection can be in.
+const STATES: [&str; 13] = [
+    "UP",
+    "DOWN",
+    "UNKNOWN",
+    "TROFS",
+    "TROFS_DOWN",
+    "OFS",
+    "ENABLED",
+    "DISABLED",
+    "inactive",
+    "activating",
+    "active",
+    "deactivating",
+    "heard",
+];
+
 pub(super) const PAGE: &[Field] = &[
-    field("limit", FieldKind::Integer, "At most this many items; default 10000, at most 50000."),
+    field("limit", FieldKind::Within(0, MOST), "At most this many items; default 10000, at most 50000."),
     field("offset", FieldKind::Integer, "Skip this many items."),
     field("cursor", FieldKind::Text, "Go on where another page ended: `next` of its answer has it."),
     field("q", FieldKind::Text, "Only those whose name holds this, in any case."),
-    field("state", FieldKind::Text, "Only those in one of these states, separated by commas, in any case."),
+    field("state", FieldKind::Words(&STATES), "Only those in one of these states, separated by commas, in any case."),
     field("fields", FieldKind::Text, "Only these members of each item, separated by commas; the name is always there."),
 ];
 

@@ -19,7 +19,7 @@ use crate::snapshot::live::sessions_asked;
 const QUERY: &[Field] = &[
     field("vserver", FieldKind::Text, "Only the entries of this vserver, or of its lb group."),
     field("client", FieldKind::Text, "Only those of this client: an address, or the value that it is known by."),
-    field("limit", FieldKind::Integer, "At most this many, by client; default 1000."),
+    field("limit", FieldKind::Within(0, super::pages::MOST), "At most this many, by client; default 1000."),
 ];
 const CLEAR: &[Field] = &[
     field("vserver", FieldKind::Text, "Only the entries of this vserver, or of its lb group."),
