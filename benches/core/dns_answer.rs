@@ -31,7 +31,7 @@ pub fn bench(c: &mut Criterion) {
     {
         let query = query(name);
         group.bench_function(what, |b| {
-            let circumstances = || Circumstances::new(client, Transport::Udp, 7, 0);
+            let circumstances = || Circumstances::new(client, Transport::Udp, 7, Wall(0));
             b.iter(|| answer_with(&mut scratch, &snapshot, &query, circumstances(), &mut out));
         });
         assert!(!out.is_empty());
