@@ -58,9 +58,10 @@ async fn policies_are_told_with_where_they_are_bound_and_in_the_order_in_which_a
     assert_eq!(
         all["items"][0],
         json!({
-            "name": "away", "kind": "responder", "action": "away", "hits": 0,
+            "name": "away", "kind": "responder", "action": "away", "hits": 0, "hits_per_second": 0,
             "bindings": [{
                 "vserver": "front", "priority": 9, "goto": "NEXT", "bind_point": "REQUEST", "target": null, "hits": 0,
+                "hits_per_second": 0,
             }],
         })
     );

@@ -250,7 +250,7 @@ function banners(status) {
     if (c.unsaved && now() - Date.parse(c.loaded_at) > 3600e3) strip('warn', 'info', 'The running configuration has not been saved for more than 1 h.', h('a', { href: at('config') }, 'Save'));
   }
   const [first, second, ...rest] = list;
-  return h('div.strips', { key: 'strips' }, first, second, rest.length ? h('details.strip', h('summary', `${many(rest.length, 'more')}`.replace('mores', 'more')), rest) : null);
+  return h('section.strips', { key: 'strips', 'aria-label': list.length ? 'Notices' : null }, first, second, rest.length ? h('details.strip', h('summary', `${many(rest.length, 'more')}`.replace('mores', 'more')), rest) : null);
 }
 
 // === what screen readers are told ===

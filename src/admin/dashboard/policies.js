@@ -4,7 +4,7 @@ import { at, num } from './fmt.js';
 import { need } from './net.js';
 import { card, link, nm, note, obj, shows, table } from './parts.js';
 import { filters } from './lists.js';
-import { KINDS, comment, does, texts, when } from './policy.js';
+import { KINDS, comment, does, hits, texts, when } from './policy.js';
 
 export const title = () => 'Policies';
 export const needs = () => ({
@@ -21,7 +21,7 @@ const list = (kind, rows) => table(`${KINDS[kind]} policies`, [
   { head: 'When', wide: true, cls: 'words', cell: p => when(kind, p.name) },
   { head: 'Does', wide: true, cls: 'words', cell: p => does(kind, p.action) },
   { head: 'Bound to', cell: places },
-  { head: 'Hits', num: true, cell: p => num(p.hits) },
+  { head: 'Hits', num: true, cell: p => hits(p) },
 ], rows, { row: p => ({ key: p.name }) });
 
 /** Actions that no policy names. */

@@ -32,6 +32,9 @@ export function does(kind, name, target) {
   return [h('b', nm(name)), a.type && [h('br'), h('small', `${verb(a)} `, a.target && h('code', h('bdi', a.target)), a.value && [' = ', h('code', h('bdi', a.value))])]];
 }
 
+/** How often it was met, and how often a second where it is now. */
+export const hits = p => [num(p.hits), p.hits_per_second > 0 && [h('br'), h('small', `${num(p.hits_per_second)}/s`)]];
+
 export const comment = (kind, name) => { const c = told(kind, 'policies', name).comment; return c && [h('br'), h('small', h('bdi', c))]; };
 
 // === the policies of one vserver ===
@@ -53,6 +56,6 @@ export function cardOf(v) {
     { head: 'Does', wide: true, cls: 'words', cell: p => does(p.kind, p.action, p.bindings[0].target) },
     { head: 'Priority', num: true, cell: p => p.bindings[0].priority ?? 'last' },
     { head: 'Then', cell: p => (p.bindings[0].goto === 'NEXT' ? 'the next' : 'END') },
-    { head: 'Hits', num: true, cell: p => num(p.bindings[0].hits) },
+    { head: 'Hits', num: true, cell: p => hits(p.bindings[0]) },
   ], items, { row: p => ({ key: `${p.kind}/${p.name}` }) }))));
 }

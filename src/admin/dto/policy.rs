@@ -15,8 +15,10 @@ dto! {
         pub kind: String,
         /// The action that it names; null: its bindings say where it leads.
         pub action: Option<String>,
-        /// Requests or answers that it acted on, since the process started. What does nothing is not counted.
+        /// Requests or answers that met it, since the process started.
         pub hits: u64,
+        /// The same per second, over the last 14 s.
+        pub hits_per_second: u64,
         /// Where it is bound, by vserver.
         pub bindings: Vec<PolicyBindingDto>,
     }
@@ -32,8 +34,10 @@ dto! {
         pub bind_point: String,
         /// Where it leads in place of what its action says.
         pub target: Option<String>,
-        /// Requests or answers of this vserver that it acted on, since the process started.
+        /// Requests or answers of this vserver that met it, since the process started.
         pub hits: u64,
+        /// The same per second, over the last 14 s.
+        pub hits_per_second: u64,
     }
 }
 
@@ -43,24 +47,30 @@ impl PolicyDto {
     /// All of them, in the order in which their kinds are asked, by name; `vserver`: only those that are bound to it, and
     /// of their bindings only those, in the order in which they are asked there.
     pub fn all(world: &World<'_>, vserver: Option<&str>) -> Vec<PolicyDto> {
-        let mut hits: BTreeMap<(PolicyBank, &str, &str), u64> = BTreeMap::new();
-        for (rule, live) in world.model.rules.iter().zip(&world.snapshot.rules) {
+        let mut hits: BTreeMap<(PolicyBank, &str, &str), (u64, u64)> = BTreeMap::new();
+        // A snapshot of another model says nothing of these positions.
+        let is_of_it = world.snapshot.rules.len() == world.model.rules.len();
+        for (rule, live) in world.model.rules.iter().zip(&world.snapshot.rules).filter(|_| is_of_it) {
             if let Some((bank, policy)) = world.model.policies.rules.get(&rule.name) {
                 let at = (*bank, &**policy, &*world.model.vserver(rule.vserver).name);
-                *hits.entry(at).or_default() += live.hits_total.load(Relaxed);
+                let total = live.hits_total.load(Relaxed);
+                let (all, per_second) = hits.entry(at).or_default();
+                *all += total;
+                *per_second += live.rate.per_second(world.now.tick, total);
             }
         }
         let mut bound: BTreeMap<(PolicyBank, &str), Vec<PolicyBindingDto>> = BTreeMap::new();
         let wanted = world.model.vservers.iter().filter(|one| vserver.is_none_or(|name| *one.name == *name));
         for (one, policy) in wanted.flat_map(|one| one.policies.iter().map(move |policy| (one, policy))) {
-            let acted = hits.get(&(policy.bank, &*policy.policy, &*one.name)).copied().unwrap_or_default();
+            let (met, per_second) = hits.get(&(policy.bank, &*policy.policy, &*one.name)).copied().unwrap_or_default();
             bound.entry((policy.bank, &*policy.policy)).or_default().push(PolicyBindingDto {
                 vserver: text(&one.name),
                 priority: policy.priority,
                 goto: if policy.goes_on { "NEXT" } else { "END" }.into(),
                 bind_point: if policy.of_answer { "RESPONSE" } else { "REQUEST" }.into(),
                 target: policy.target.as_deref().map(text),
-                hits: acted,
+                hits: met,
+                hits_per_second: per_second,
             });
         }
         let mut all: Vec<PolicyDto> = Vec::new();
@@ -73,8 +83,10 @@ impl PolicyDto {
                     _ => None,
                 });
                 let hits = bindings.iter().map(|one| one.hits).sum();
+                let hits_per_second = bindings.iter().map(|one| one.hits_per_second).sum();
                 let is_wanted = vserver.is_none() || !bindings.is_empty();
-                is_wanted.then(|| PolicyDto { name: text(&object.name), kind: word(bank), action, hits, bindings })
+                let name = text(&object.name);
+                is_wanted.then(|| PolicyDto { name, kind: word(bank), action, hits, hits_per_second, bindings })
             }));
         }
         if vserver.is_some() {
