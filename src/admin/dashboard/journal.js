@@ -31,7 +31,7 @@ export function view(_, p) {
         const oldest = j.items[j.items.length - 1];
         return [table('Entries of the journal', [
           { head: 'When', cell: e => link(at('timeline', 'at', e.at), time(e.at, 3)) }, { head: 'Kind', cell: e => e.kind },
-          { head: 'Object', wide: true, cell: e => { const [kind, ...name] = e.object.split(' '); return name.length ? obj(kind, name.join(' ')) : '–'; } },
+          { head: 'Object', wide: true, cell: e => { const [kind, ...name] = e.object.split(' '); return name.length ? obj(kind, name.join(' ')) : h('span.none', '–'); } },
           { head: 'What', wide: true, cls: 'words', cell: words }, { head: 'Who', cell: e => (/^(system|auto)$/.test(e.actor) ? h('span.dim', e.actor) : h('span.hand', nm(who(e.actor)))) }, { head: 'Entry', num: true, cell: e => num(e.number) },
         ], rows, { none: 'Nothing fits in this time.', row: e => ({ key: e.number }) }), j.items.length >= (q ? 5000 : MOST) && h('p.pad', h('button', { type: 'button', class: 'btn', onclick: () => setParams({ until: oldest.at, since: p.since || '400d' }) }, `Older than ${wall(oldest.at, now())}`))];
       }))];
