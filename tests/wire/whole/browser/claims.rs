@@ -31,7 +31,8 @@ pub(super) const ALL: &[Claim] = &[
 fn each_page_shows_live_data(stage: &Stage) {
     for (page, shown) in [
         ("", "Where names go now"),
-        ("", "www.example.test"),
+        ("", "www.example.test goes to"),
+        ("", "dr inactive: the primary set"),
         ("scenarios", "dr"),
         ("scenarios/dr", "sw:drill"),
         ("vservers", "alone"),
