@@ -47,7 +47,7 @@ async function tokenOf() {
 }
 
 async function newToken(opener) {
-  if (!globalThis.crypto?.subtle) { record({ text: 'A browser makes no token on a page that came over plain HTTP from another machine. Open it over TLS, or `bascule token create`.', failed: true }); return; }
+  if (!globalThis.crypto?.subtle) { record({ text: 'A browser makes no token on a page that came over plain HTTP from another machine. Open it over TLS, or use `bascule token create`.', failed: true }); return; }
   const [text, hash] = await tokenOf();
   ask({ ...configures, title: 'New token', method: 'POST', path: '/tokens', intro: 'For programs. It is shown once, after this; the appliance keeps a hash.',
     body: v => ({ name: v.name.trim(), role: v.role, hash, ...(v.lasts ? { expires: new Date(now() + parseInt(v.lasts, 10) * 3600e3).toISOString().replace(/\.\d+/, '') } : {}) }),
