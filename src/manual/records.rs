@@ -71,8 +71,8 @@
 //!
 //! # Resolvers after a transition
 //!
-//! For names that a scenario steers the box remembers who asks (32 768 pairs of address and RRset; where there are more,
-//! those whose answer is over first). After a transition that changed answers it tells, in `last_transition` of the
+//! For names that a scenario steers the box remembers who asks (at most 32 768 pairs of address and RRset; where room is
+//! short, those give way whose answer is over first, and `partial` says so). After a transition that changed answers it tells, in `last_transition` of the
 //! scenario, in `/transitions`, and in `show scenario`:
 //!
 //! - `first_answer_at`: when anybody was first given the new answer;
@@ -80,8 +80,8 @@
 //!   each was given;
 //! - `resolvers.asked_again`: those of them that have asked since for every name and type that they may have held;
 //! - `resolvers.missing`: the others, the one that may hold a former answer longest first (at most 100 are named);
-//! - `resolvers.partial`: more had asked than were remembered (after a flood of addresses, say; nobody proves the address of
-//!   a query over UDP), and the figures are of those that were.
+//! - `resolvers.partial`: more had asked than were remembered (from some ten thousand pairs on a few are forgotten, and after a
+//!   flood of addresses most; nobody proves the address of a query over UDP), and the figures are of those that were.
 //!
 //! A resolver is an address that queries come from: several behind one address count as one, and one with several addresses
 //! as several. One that is missing after `caches_over_at` holds nothing that it may use: its clients have not asked it for
