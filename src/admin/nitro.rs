@@ -43,7 +43,7 @@ use parking_lot::Mutex;
 use serde_json::Value;
 
 use super::App;
-use super::auth::{Access, Caller};
+use super::auth::{self, Access, Caller, Head};
 use super::body;
 use crate::config::edit::{gives_answer, request_without_query};
 use crate::config::policy::expression::without_secrets;
@@ -221,6 +221,9 @@ impl Call<'_> {
         let clearing = stat::Clearing::of(&resource, &asked)?;
         if clearing.is_some() {
             entry::allow(&self.caller, Access::Operate)?;
+            // An act, although it is got.
+            let head = Head { method: &Method::POST, uri: &self.parts.uri, headers: &self.parts.headers };
+            auth::refuse_cross_site(head).map_err(Fault::from)?;
         }
         let (app, caller) = (self.app.clone(), self.caller.clone());
         let now = tokio::time::Instant::now();

@@ -16,6 +16,7 @@ mod follow;
 mod grammar;
 mod gslb;
 mod nitro;
+mod objects;
 mod pipe;
 mod policies;
 mod refused;

@@ -41,7 +41,8 @@
 //! | `POST config/R?action=unset`, `rename` | back to the default, a new name |
 //! | `POST config/R?action=enable`, `disable` | the act; `delay` and `graceful` for services, groups, members and servers |
 //! | `POST config/nsconfig?action=save`, `clear` | writes FILE; clears what runs |
-//! | `GET stat/R[/name]` | statistics; `statbindings=yes` nests the members of a group, and what is bound to an lbvserver |
+//! | `GET stat/R[/name]` | statistics; `statbindings=yes` nests the members of a group, and what is bound to an lbvserver. `args=clearstats:full` (or `basic`) tells them once more and they begin at 0 again, for the role that operates |
+//! | `POST config/nsstats?action=clear` | the same of the appliance (`cleanuplevel` `global`) or of everything (`all`) |
 //!
 //! A GET takes `args`, `attrs`, `filter` (`/…/` is a pattern), `count=yes`, `pagesize`, `pageno` and `view=summary`.
 //! `args` are `type` of monitors, `all` and `internal` of services, `internal`, `ipaddress` and `domain` of servers,

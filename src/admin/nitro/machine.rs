@@ -20,8 +20,13 @@ pub(super) struct Machine {
     /// Bytes.
     pub memory_total: u64,
     pub memory_used: u64,
+    /// Of the first processor, MHz; 0: unknown.
+    pub clock: u64,
     /// Of the root file system.
     pub disk_percent: u8,
+    /// Bytes.
+    pub disk_total: u64,
+    pub disk_free: u64,
     pub interfaces: Vec<Interface>,
 }
 
@@ -68,13 +73,17 @@ impl Machine {
         let text = |path: &str| fs::read_to_string(path).unwrap_or_default();
         let percent = meter.percent(now, ticks(&text("/proc/stat")));
         let (memory_total, memory_used) = memory(&text("/proc/meminfo"));
+        let disk = disk();
         let (busy, processors) = percent.split_first().map_or((0.0, &[][..]), |(all, each)| (*all, each));
         Machine {
             busy,
             processors: processors.to_vec(),
             memory_total,
             memory_used,
-            disk_percent: disk_percent(),
+            clock: clock(&text("/proc/cpuinfo")),
+            disk_percent: disk.0,
+            disk_total: disk.1,
+            disk_free: disk.2,
             interfaces: interfaces(Path::new("/sys/class/net")),
         }
     }
@@ -85,10 +94,20 @@ impl Machine {
     }
 }
 
-fn disk_percent() -> u8 {
-    let Ok(stat) = nix::sys::statvfs::statvfs("/") else { return 0 };
+/// Percent that is used, bytes, and bytes that anybody may still use.
+fn disk() -> (u8, u64, u64) {
+    let Ok(stat) = nix::sys::statvfs::statvfs("/") else { return (0, 0, 0) };
     let (all, free) = (stat.blocks(), stat.blocks_available().min(stat.blocks()));
-    u8::try_from(((all - free) * 100).checked_div(all).unwrap_or(0)).unwrap_or(100)
+    let percent = ((all - free) * 100).checked_div(all).unwrap_or(0);
+    let block = stat.fragment_size();
+    (u8::try_from(percent).unwrap_or(100), all.saturating_mul(block), free.saturating_mul(block))
+}
+
+/// `cpu MHz` of `/proc/cpuinfo`, where the processor says it.
+fn clock(text: &str) -> u64 {
+    let line = text.lines().find_map(|line| line.strip_prefix("cpu MHz"));
+    let clock = line.and_then(|line| line.split_once(':')).and_then(|(_, clock)| clock.trim().parse::<f64>().ok());
+    clock.filter(|clock| (0.0..1e6).contains(clock)).map_or(0, |clock| clock.round() as u64)
 }
 
 /// Lines `cpu`, `cpu0`, … of `/proc/stat`.
@@ -188,5 +207,7 @@ mod tests {
         let text = "MemTotal:  1000 kB\nMemFree:  1 kB\nMemAvailable:  400 kB\n";
         assert_eq!(memory(text), (1_000 << 10, 600 << 10));
         assert_eq!(memory(""), (0, 0));
+        assert_eq!(clock("processor: 0\ncpu MHz\t\t: 2399.998\ncpu MHz\t\t: 1000.0\n"), 2_400);
+        assert_eq!(clock("processor: 0\n"), 0);
     }
 }

@@ -123,7 +123,7 @@ pub(super) fn read(world: &World<'_>, machine: impl Fn() -> Machine, resource: &
         "nsfeature" => single(features(world.model)),
         "nsmode" => single(modes()),
         "nslicense" => single(license()),
-        "nshardware" => single(hardware(world.model)),
+        "nshardware" => single(hardware(world.model, &machine())),
         "nshostname" => list(vec![named("hostname", &world.model.appliance.name)]),
         "nsip" => list(addresses(world)),
         "systemuser" => list(people::users(world)),
@@ -245,13 +245,14 @@ fn license() -> Object {
     object
 }
 
-fn hardware(model: &Model) -> Object {
+fn hardware(model: &Model, machine: &Machine) -> Object {
     let mut object = Object::new();
     put(&mut object, "hwdescription", format!("Bascule ({})", std::env::consts::ARCH));
     put(&mut object, "sysid", double(0));
-    for key in ["manufactureday", "manufacturemonth", "manufactureyear", "cpufrequncy", "hostid"] {
+    for key in ["manufactureday", "manufacturemonth", "manufactureyear", "hostid"] {
         put(&mut object, key, 0);
     }
+    put(&mut object, "cpufrequncy", machine.clock);
     put(&mut object, "host", &*model.appliance.name);
     put(&mut object, "serialno", &*model.appliance.name);
     put(&mut object, "encodedserialno", &*model.appliance.name);

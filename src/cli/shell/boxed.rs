@@ -9,7 +9,7 @@ use super::super::client::Client;
 use super::commands::Boxed;
 use super::execute::{Answer, Refused, items};
 use super::show::{self, Counted, Facts};
-use super::{nitro, stat};
+use super::{configure, nitro, stat};
 use crate::admin::dto::{Items, StatusDto, VserverDto};
 use crate::files;
 use crate::netscaler::document::Document;
@@ -20,6 +20,23 @@ pub(super) async fn show(client: &Client, what: Boxed) -> Result<Answer, Refused
         Boxed::Version => {
             let (facts, json) = nitro::single(client, "nsversion").await?;
             (format!("\t{}\n", facts.said("version", "")), json)
+        }
+        Boxed::License => {
+            let (facts, json) = nitro::single(client, "nslicense").await?;
+            (show::license(&facts), json)
+        }
+        Boxed::Hardware => {
+            let (facts, json) = nitro::single(client, "nshardware").await?;
+            let (system, of_machine) = nitro::system(client).await?;
+            (show::hardware(&facts, &system), json!({ "nshardware": json, "system": of_machine }))
+        }
+        Boxed::Info => {
+            let (version, json) = nitro::single(client, "nsversion").await?;
+            let (config, of_config) = nitro::single(client, "nsconfig").await?;
+            let (modes, _) = nitro::single(client, "nsmode").await?;
+            let features = configure::features(client).await?.text;
+            let text = show::info(&version, &config, &features, &show::modes(&modes));
+            (text, json!({ "nsversion": json, "nsconfig": of_config }))
         }
         Boxed::Modes => {
             let (facts, json) = nitro::single(client, "nsmode").await?;

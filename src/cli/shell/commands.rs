@@ -13,6 +13,7 @@ mod views;
 use super::configure::batch_arguments;
 use super::grammar::Arguments;
 use super::gslb::{self, Shown};
+use super::objects;
 use build::{
     act, connections, disable, disable_body, first, group, kick, monitors, note, persistence, set_force, set_scenario,
     set_split, set_switch, shown, unlock,
@@ -41,11 +42,15 @@ pub(super) struct Command {
 const DISABLE: &[&str] = &["graceFul", "delay", "wait", "reason", "expires"];
 
 pub(super) const COMMANDS: &[Command] = &[
-    show(&["show", "service"], "show service [<name>]", View::Service),
-    show(&["show", "serviceGroup"], "show serviceGroup [<name>]", View::Group),
-    show(&["show", "server"], "show server [<name>]", View::Server),
-    show(&["show", "lb", "vserver"], "show lb vserver [<name>]", View::LbVserver),
-    show(&["show", "cs", "vserver"], "show cs vserver [<name>]", View::CsVserver),
+    show(&["show", "service"], "show service [<name>] [-summary]", View::Service),
+    show(&["show", "serviceGroup"], "show serviceGroup [<name>] [-summary]", View::Group),
+    show(&["show", "server"], "show server [<name>] [-summary]", View::Server),
+    show(&["show", "lb", "vserver"], "show lb vserver [<name>] [-summary]", View::LbVserver),
+    show(&["show", "cs", "vserver"], "show cs vserver [<name>] [-summary]", View::CsVserver),
+    objects::MEMBER,
+    objects::MEMBER_STATISTICS,
+    objects::SSL_VSERVER,
+    objects::USER,
     show(&["show", "vserver"], "show vserver [<name>]", View::Vserver),
     Command {
         words: &["show", "lb", "monitor"],
@@ -73,7 +78,7 @@ pub(super) const COMMANDS: &[Command] = &[
     gslb::command(&["stat", "gslb", "vserver"], "stat gslb vserver [<name>]", Shown::VserverStatistics),
     gslb::command(&["stat", "gslb", "service"], "stat gslb service [<name>]", Shown::ServiceStatistics),
     show(&["show", "rule"], "show rule [<name>]", View::Rule),
-    show(&["show", "ssl", "certKey"], "show ssl certKey [<name>]", View::Certificate),
+    show(&["show", "ssl", "certKey"], "show ssl certKey [<name>] [-summary]", View::Certificate),
     policies::CS_ACTION,
     policies::CS_POLICY,
     policies::RESPONDER_ACTION,
@@ -158,6 +163,12 @@ pub(super) const COMMANDS: &[Command] = &[
     plain(&["show", "feature"], "show feature", |_| Ok(Request::Features)),
     views::boxed(&["show", "ns", "version"], "show ns version", Boxed::Version),
     views::boxed(&["show", "version"], "show version", Boxed::Version),
+    views::boxed(&["show", "ns", "info"], "show ns info", Boxed::Info),
+    views::boxed(&["show", "info"], "show info", Boxed::Info),
+    views::boxed(&["show", "ns", "license"], "show ns license", Boxed::License),
+    views::boxed(&["show", "license"], "show license", Boxed::License),
+    views::boxed(&["show", "ns", "hardware"], "show ns hardware", Boxed::Hardware),
+    views::boxed(&["show", "hardware"], "show hardware", Boxed::Hardware),
     views::boxed(&["show", "ns", "config"], "show ns config", Boxed::Config),
     views::boxed(&["show", "ns", "mode"], "show ns mode", Boxed::Modes),
     views::boxed(&["show", "ns", "ip"], "show ns ip", Boxed::Ip),

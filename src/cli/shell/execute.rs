@@ -10,7 +10,7 @@ use super::commands::{Explained, Request, View};
 use super::configure;
 use super::nitro::Settings;
 pub(super) use super::refused::Refused;
-use super::{boxed, follow, nitro, policies, show, stat};
+use super::{boxed, follow, nitro, objects, policies, show, stat};
 use crate::admin::dto::{
     CertificateDto, CheckDto, DatacenterDto, Items, LbMonitorDto, RuleDto, ScenarioDto, ServerDto, ServiceDto,
     ServiceGroupDto, StatsDto, StatusDto, SwitchDto, VserverDto, ZoneDto, path_segment,
@@ -116,6 +116,8 @@ pub(super) async fn execute(client: &Client, request: Request) -> Result<Answer,
         Request::RunningConfig { toml } => configure::running(client, toml).await,
         Request::Line(line) => configure::line(client, &line).await,
         Request::Features => configure::features(client).await,
+        Request::Told { shown, names } => objects::shown(client, shown, &names).await,
+        Request::Summary { view, name } => summary(client, view, name.as_deref()).await,
         Request::Policies { nitro, name } => policies::shown(client, nitro, name.as_deref()).await,
         Request::PolicyStatistics { nitro, name, detail } => {
             policies::counted(client, nitro, name.as_deref(), detail).await
@@ -226,6 +228,24 @@ async fn shown(client: &Client, view: View, name: Option<&str>, statistics: bool
         (View::Drill, _) => drill::table(&items(&json)?),
         (View::Zone, _) => show::list(&items::<ZoneDto>(&json)?, whole, |z| show::zone(z, whole)),
     };
+    Ok(Answer { text, json, warnings: Vec::new() })
+}
+
+/// `show … -summary`
+async fn summary(client: &Client, view: View, name: Option<&str>) -> Result<Answer, Refused> {
+    let name = name.map(|name| format!("/{}", path_segment(name))).unwrap_or_default();
+    let json = client.call(Method::GET, &format!("/api/v1/{}{name}", view.collection()), None).await?;
+    let role = match view {
+        View::LbVserver => Some("lb"),
+        View::CsVserver => Some("cs"),
+        _ => None,
+    };
+    let all = match json["items"].as_array() {
+        Some(items) => items.iter().collect(),
+        None => vec![&json],
+    };
+    let of_role: Vec<&Value> = all.into_iter().filter(|one| role.is_none_or(|role| one["role"] == role)).collect();
+    let text = show::summary(view, &of_role);
     Ok(Answer { text, json, warnings: Vec::new() })
 }
 

@@ -70,7 +70,9 @@ fn narrowed(candidates: &[&'static Command], depth: usize, word: &str) -> Vec<&'
     if !whole.is_empty() || word.is_empty() {
         return whole;
     }
-    candidates.iter().copied().filter(|c| starts_with(at(c), word)).collect()
+    // `serviceg` has always meant the group.
+    let is_too_short = |c: &&'static Command| at(c) == "serviceGroupMember" && word.len() <= "serviceGroup".len();
+    candidates.iter().copied().filter(|c| starts_with(at(c), word) && !is_too_short(c)).collect()
 }
 
 fn no_such(candidates: &[&'static Command], depth: usize, word: &str) -> String {

@@ -8,6 +8,7 @@ mod counters;
 mod facts;
 mod group;
 mod gtm;
+mod license;
 mod monitor;
 mod names;
 mod ns;
@@ -17,8 +18,10 @@ mod peer;
 mod policy;
 mod rule;
 mod service;
+mod ssl;
 mod statistics;
 mod status;
+mod summary;
 mod vserver;
 
 use std::time::Duration;
@@ -31,8 +34,9 @@ pub(super) use certificate::certificate;
 pub(super) use check::{check, check_history};
 pub(super) use counters::Counted;
 pub(super) use facts::Facts;
-pub(super) use group::group;
+pub(super) use group::{group, members};
 pub(super) use gtm::{datacenter, scenario, switch, zone};
+pub(super) use license::{hardware, info, license, system_user};
 pub(super) use monitor::lb_monitor;
 pub(super) use ns::ns_statistics;
 pub(super) use outbox::{delivery, query, trigger};
@@ -41,11 +45,13 @@ pub(super) use peer::{pair, peer};
 pub(super) use policy::{policies_counted, policy_counted};
 pub(super) use rule::{rule, rule_statistics};
 pub(super) use service::{server, service};
+pub(super) use ssl::ssl_vserver;
 pub(super) use statistics::{
     beside_statistics, check_statistics, connections, persistence, server_statistics, statistics_of_one,
     vserver_statistics,
 };
 pub(super) use status::status;
+pub(super) use summary::summary;
 pub(super) use vserver::vserver;
 
 /// Each item numbered, or the one asked for without a number.

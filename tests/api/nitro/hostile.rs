@@ -127,6 +127,8 @@ fn a_page_of_another_site_and_a_foreign_name_of_the_host_are_refused() {
     for field in ["Origin: https://evil.example", "Origin: null", "Sec-Fetch-Site: cross-site"] {
         let answer = rig.ask("POST /nitro/v1/config/lbvserver", &[field.to_owned()], &body);
         assert_eq!((&answer.line[..3], answer.json()["errorcode"].as_u64()), ("403", Some(257)), "{field}");
+        let cleared = rig.ask("GET /nitro/v1/stat/lbvserver?args=clearstats:full", &[field.to_owned()], "");
+        assert_eq!(&cleared.line[..3], "403", "what is got and changes something: {field}");
     }
     let login = json!({"login": {"username": "a", "password": "b"}}).to_string();
     let answer = rig.ask("POST /nitro/v1/config/login", &["Origin: https://evil.example".to_owned()], &login);

@@ -83,6 +83,9 @@ fn put_processor(object: &mut Object, machine: &Machine) {
 
 fn put_disk(object: &mut Object, machine: &Machine) {
     put(object, "disk0perusage", double(machine.disk_percent));
+    put(object, "disk0size", double(machine.disk_total >> 20));
+    put(object, "disk0used", double((machine.disk_total - machine.disk_free) >> 20));
+    put(object, "disk0avail", double(machine.disk_free >> 20));
     put(object, "disk1perusage", double(machine.disk_percent));
 }
 

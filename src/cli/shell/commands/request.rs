@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::cli::shell::gslb::Shown;
+use crate::cli::shell::objects::Shown as Told;
 
 /// What a line asks for.
 #[derive(Clone, Debug, PartialEq)]
@@ -88,6 +89,16 @@ pub(in crate::cli::shell) enum Request {
     Save,
     /// `show ns feature`
     Features,
+    /// What NITRO tells of.
+    Told {
+        shown: Told,
+        names: Vec<String>,
+    },
+    /// `show … -summary`
+    Summary {
+        view: View,
+        name: Option<String>,
+    },
     /// Of NITRO's resource for policies, their actions or what they name.
     Policies {
         nitro: &'static str,
@@ -154,6 +165,9 @@ pub(in crate::cli::shell) enum Request {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::cli::shell) enum Boxed {
     Version,
+    Info,
+    License,
+    Hardware,
     Config,
     Modes,
     Ip,

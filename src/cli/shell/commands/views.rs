@@ -7,12 +7,12 @@ use super::{Arguments, Boxed, Command, Request, View};
 
 pub(super) const fn show(words: &'static [&'static str], usage: &'static str, view: View) -> Command {
     let build: fn(&Arguments) -> Result<Request, String> = match view {
-        View::Service => |a| Ok(shown(View::Service, a, false)),
-        View::Group => |a| Ok(shown(View::Group, a, false)),
-        View::Server => |a| Ok(shown(View::Server, a, false)),
+        View::Service => |a| looked_at(View::Service, a),
+        View::Group => |a| looked_at(View::Group, a),
+        View::Server => |a| looked_at(View::Server, a),
         View::Vserver => |a| Ok(shown(View::Vserver, a, false)),
-        View::LbVserver => |a| Ok(shown(View::LbVserver, a, false)),
-        View::CsVserver => |a| Ok(shown(View::CsVserver, a, false)),
+        View::LbVserver => |a| looked_at(View::LbVserver, a),
+        View::CsVserver => |a| looked_at(View::CsVserver, a),
         View::Scenario => |a| Ok(shown(View::Scenario, a, false)),
         View::Check => |a| Ok(shown(View::Check, a, false)),
         View::Monitor => |a| Ok(shown(View::Monitor, a, false)),
@@ -22,14 +22,34 @@ pub(super) const fn show(words: &'static [&'static str], usage: &'static str, vi
         View::Peer => |a| Ok(shown(View::Peer, a, false)),
         View::Zone => |a| Ok(shown(View::Zone, a, false)),
         View::Rule => |a| Ok(shown(View::Rule, a, false)),
-        View::Certificate => |a| Ok(shown(View::Certificate, a, false)),
+        View::Certificate => |a| looked_at(View::Certificate, a),
         View::Trigger => |a| Ok(shown(View::Trigger, a, false)),
         View::Query => |a| Ok(shown(View::Query, a, false)),
         View::Outbox => |a| Ok(shown(View::Outbox, a, false)),
         View::Alerts => |a| Ok(shown(View::Alerts, a, false)),
         View::Drill => |a| Ok(shown(View::Drill, a, false)),
     };
-    Command { words, least: 0, most: 1, options: &[], usage, names: Some(view), build }
+    let options: &[&str] = match view {
+        View::Service | View::Group | View::Server | View::LbVserver | View::CsVserver | View::Certificate => SHOW,
+        _ => &[],
+    };
+    Command { words, least: 0, most: 1, options, usage, names: Some(view), build }
+}
+
+const SHOW: &[&str] = &["summary", "fullValues", "format", "level"];
+
+fn looked_at(view: View, arguments: &Arguments) -> Result<Request, String> {
+    for other in ["format", "level"] {
+        if arguments.with_or_without_value(other).is_some() {
+            return Err(format!("No such argument: -{other}; `bascule shell --json` prints what programs read"));
+        }
+    }
+    // Values are never shortened.
+    let _ = arguments.with_or_without_value("fullValues");
+    Ok(match arguments.with_or_without_value("summary") {
+        Some(_) => Request::Summary { view, name: arguments.positional(0).map(Into::into) },
+        None => shown(view, arguments, false),
+    })
 }
 
 pub(super) const fn stat(words: &'static [&'static str], usage: &'static str, view: View) -> Command {
@@ -168,6 +188,9 @@ pub(super) const CLEAR_STATISTICS: Command = Command {
 pub(super) const fn boxed(words: &'static [&'static str], usage: &'static str, what: Boxed) -> Command {
     let build: fn(&Arguments) -> Result<Request, String> = match what {
         Boxed::Version => |_| Ok(Request::Boxed(Boxed::Version)),
+        Boxed::Info => |_| Ok(Request::Boxed(Boxed::Info)),
+        Boxed::License => |_| Ok(Request::Boxed(Boxed::License)),
+        Boxed::Hardware => |_| Ok(Request::Boxed(Boxed::Hardware)),
         Boxed::Config => |_| Ok(Request::Boxed(Boxed::Config)),
         Boxed::Modes => |_| Ok(Request::Boxed(Boxed::Modes)),
         Boxed::Ip => |_| Ok(Request::Boxed(Boxed::Ip)),
@@ -225,6 +248,16 @@ mod tests {
         assert!(parse("stat lb vserver -logFile f").unwrap_err().contains("-at tells"));
         let modes = Request::Modes { enable: true, modes: vec!["FR".into(), "USNIP".into()] };
         assert_eq!(parse("enable ns mode FR USNIP"), Ok(Some(modes)));
+    }
+
+    #[test]
+    fn a_summary_is_asked_for_of_what_netscaler_has() {
+        let summary =
+            |name: Option<&str>| Ok(Some(Request::Summary { view: View::LbVserver, name: name.map(Into::into) }));
+        assert_eq!(parse("show lb vserver -summary"), summary(None));
+        assert_eq!(parse("sh lb vs web -sum -fullValues"), summary(Some("web")));
+        assert!(parse("show service -format TABLE").unwrap_err().contains("--json"));
+        assert!(parse("show scenario -summary").is_err());
     }
 
     #[test]

@@ -39,6 +39,13 @@ impl Facts {
         Facts::list(&Value::Object(self.0.clone()), key)
     }
 
+    /// The same under another name.
+    pub fn named(&self, name: &str) -> Facts {
+        let mut facts = self.clone();
+        facts.0.insert("name".to_owned(), name.into());
+        facts
+    }
+
     /// The one of this name, or nothing.
     pub fn of(list: &[Facts], key: &str, name: &str) -> Facts {
         list.iter().find(|facts| facts.0.get(key).is_some_and(|value| value == name)).cloned().unwrap_or_default()

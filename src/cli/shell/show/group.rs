@@ -25,11 +25,18 @@ pub(in super::super) fn group(group: &ServiceGroupDto, now: &str, whole: bool, f
         out += &super::names::auto_scale(auto);
     }
     if whole {
-        for (at, member) in group.members.iter().enumerate() {
-            out += &format!("\n{})\t{}", at + 1, member_lines(member, now));
-            for monitor in &member.monitors {
-                out += &format!("\n\t\t{}", monitor::member_lines(monitor));
-            }
+        out += &members(group, now);
+    }
+    out
+}
+
+/// Its members, with their monitors.
+pub(in super::super) fn members(group: &ServiceGroupDto, now: &str) -> String {
+    let mut out = String::new();
+    for (at, member) in group.members.iter().enumerate() {
+        out += &format!("\n{})\t{}", at + 1, member_lines(member, now));
+        for monitor in &member.monitors {
+            out += &format!("\n\t\t{}", monitor::member_lines(monitor));
         }
     }
     out
