@@ -35,7 +35,7 @@
 //! | soBackupAction | supported | `spillover` | `spillover.backup_action` |
 //! | healthThreshold | supported | `health_threshold` | |
 //! | downStateFlush | supported | `down_state_flush` | |
-//! | backupVServer | supported | `backup` | |
+//! | backupVServer | supported | `backup` | of the same type, with or without TLS: HTTP and SSL, TCP and SSL_TCP |
 //! | disablePrimaryOnDown | supported | `disable_primary_on_down` | |
 //! | sslCertKey bindings | supported | `certificates` | and `tls` for versions and client certificates |
 //! | bind lb vserver, policyName | supported | `responder_policies`, `rewrite_policies` | and `cs_policies` of content switching, see [`policies`](super::policies) |

@@ -56,6 +56,7 @@
 //! | `client_auth` | none | `optional`: verified where sent; `required`: the handshake fails without one |
 //! | `client_ca` | | whose client certificates are good: signed by one of these, or one of these itself |
 //! | `strict_sni` | false | |
+//! | `hsts` | | of a vserver of type SSL: `{ max_age = "8760h", include_subdomains = true, preload = false }` sets the field Strict-Transport-Security in every answer of a server, in place of the server's own; `max_age` 0 makes clients forget it. A rule or a rewrite policy that sets the field wins |
 //! | `resumption` | true | tickets, whose keys change by themselves, and session ids; none outlives other rules for client certificates, the certificate that the client showed, or 12 h with one |
 //!
 //! A handshake has 10 s, and half of the connections that the process may have can be in one. One more always can: the

@@ -52,6 +52,17 @@ pub struct ClientTls {
     pub strict_sni: bool,
     /// Tickets (1.3, 1.2) and session ids (1.2) for resumption. Default on.
     pub resumption: bool,
+    /// What clients are told to remember (vservers of type SSL). Default: nothing.
+    pub hsts: Option<Hsts>,
+}
+
+/// The field `Strict-Transport-Security` of answers (RFC 6797): clients come by TLS alone for so long.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hsts {
+    /// Whole seconds; 0: they forget what they were told.
+    pub max_age: std::time::Duration,
+    pub include_subdomains: bool,
+    pub preload: bool,
 }
 
 /// Whether clients show certificates of their own.
@@ -144,6 +155,26 @@ impl Default for ClientTls {
             client_auth: ClientAuth::None,
             strict_sni: false,
             resumption: true,
+            hsts: None,
         }
+    }
+}
+
+// === impl Hsts ===
+
+impl Hsts {
+    /// Of the field.
+    pub const NAME: &'static str = "Strict-Transport-Security";
+
+    /// `max-age=31536000; includeSubDomains; preload`
+    pub fn value(&self) -> String {
+        let mut value = format!("max-age={}", self.max_age.as_secs());
+        if self.include_subdomains {
+            value += "; includeSubDomains";
+        }
+        if self.preload {
+            value += "; preload";
+        }
+        value
     }
 }

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::resource::Resource;
+use super::value::text_of;
 
 /// What a command does to a resource. Acts on the running appliance (enable, disable) are no statements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,4 +60,12 @@ impl Statement {
         self.arguments.insert(attribute.to_owned(), value.into());
         self
     }
+}
+
+/// `bind ssl vserver web -cipherName DEFAULT`: the suites that are spoken are the default.
+pub(super) fn names_default_suites(resource: &Resource, arguments: &Map<String, Value>) -> bool {
+    let is_default = |value: &Value| text_of(value).eq_ignore_ascii_case("DEFAULT");
+    resource.nitro == "sslvserver_sslcertkey_binding"
+        && !arguments.contains_key("certkeyname")
+        && arguments.get("ciphername").is_some_and(is_default)
 }

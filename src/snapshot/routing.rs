@@ -34,7 +34,7 @@ pub struct Routing {
 pub struct Reach {
     /// A service that is spoken to in HTTP/2.
     pub http2: bool,
-    /// A rule, or content switching.
+    /// A rule, content switching, or a field that every answer gets.
     pub rules: bool,
     /// A rule that mirrors.
     pub mirrors: bool,
@@ -152,7 +152,9 @@ fn reach(model: &Model) -> Vec<Reach> {
 fn own(model: &Model, id: VserverId) -> Reach {
     let mut chain = std::iter::once(id).chain(model.backup_chain(id));
     let http2 = chain.any(|id| model.vserver(id).members.iter().any(|m| model.service(m.service).settings.http2));
-    let rules = matches!(model.vserver(id).role, Role::Cs { .. });
+    let vserver = model.vserver(id);
+    let says_hsts = vserver.tls.as_ref().is_some_and(|tls| tls.hsts.is_some());
+    let rules = says_hsts || matches!(vserver.role, Role::Cs { .. });
     Reach { http2, rules, mirrors: false }
 }
 

@@ -1,5 +1,7 @@
 //! TLS through the data plane: to clients, to servers, and passed through.
 
+#[path = "tls/answers.rs"]
+mod answers;
 #[path = "tls/bridge.rs"]
 mod bridge;
 #[path = "tls/clients.rs"]

@@ -6,7 +6,7 @@ use std::time::Duration;
 use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value};
 
-use super::answer::{Answer, Fault, Object};
+use super::answer::{Answer, Fault, Object, Warning};
 use super::target::printable;
 use super::{Call, config, entry, system, unbound};
 use crate::admin::auth::Access;
@@ -59,17 +59,14 @@ impl Call<'_> {
         let feature = feature.ok_or_else(|| Fault::new(1095, "feature"))?;
         let verb = if enable { Verb::Set } else { Verb::Unset };
         let statement = Statement::new(verb, resource).with("feature", feature);
-        let edit = move |root: &mut Map<String, Value>| -> Result<(), Fault> {
-            let broken = |error: String| Fault::new(1043, error);
-            let mut document = Document::from_json(Value::Object(std::mem::take(root))).map_err(broken)?;
-            document.execute(&statement)?;
-            if let Value::Object(changed) = document.into_json() {
-                *root = changed;
-            }
-            Ok(())
+        let edit = move |root: &mut Map<String, Value>| -> Result<Vec<Warning>, Fault> {
+            let mut document = Document::from_root(std::mem::take(root));
+            let warnings = document.execute(&statement)?;
+            *root = document.into_root();
+            Ok(warnings.into_iter().map(Warning::from).collect())
         };
-        self.app.edit(self.caller.clone(), false, None, edit).await?;
-        Ok(Answer::ok().into_response())
+        let (_, warnings) = self.app.edit(self.caller.clone(), false, None, edit).await?;
+        Ok(Answer::ok().warning(self.told(warnings)).into_response())
     }
 
     /// None can be switched: what is asked for must be so already.

@@ -44,6 +44,14 @@ pub(super) fn clients(out: &mut Text, model: &Model, tls: &ClientTls) {
     entries.extend(authority.map(|id| ("client_ca".into(), name(model, id))));
     entries.push(("strict_sni".into(), Value::Bool(tls.strict_sni)));
     entries.push(("resumption".into(), Value::Bool(tls.resumption)));
+    if let Some(hsts) = &tls.hsts {
+        let entries_of_hsts = vec![
+            ("max_age".into(), Value::duration(hsts.max_age)),
+            ("include_subdomains".into(), Value::Bool(hsts.include_subdomains)),
+            ("preload".into(), Value::Bool(hsts.preload)),
+        ];
+        entries.push(("hsts".into(), Value::Inline(entries_of_hsts)));
+    }
     out.key("tls", Value::Inline(entries));
 }
 

@@ -78,7 +78,11 @@ fn encrypted(
         let why = format!("`{path}` is not the path of a URL such as `{DOH_PATH}`, without query and variables");
         inner.wrong(cx.report, "path", why);
     }
-    Some(Encrypted { listen, tls: tls::client_tls(cx, &inner, certificates), path })
+    let tls = tls::client_tls(cx, &inner, certificates);
+    if tls.hsts.is_some() {
+        inner.wrong(cx.report, "tls", "`hsts` is for browsers: it needs a vserver of type SSL");
+    }
+    Some(Encrypted { listen, tls, path })
 }
 
 fn nsid(cx: &mut Context<'_>, object: &Object<'_>) -> Option<crate::model::id::Name> {

@@ -1,11 +1,13 @@
 //! How vservers and services speak TLS, and the PROXY protocol of both.
 
+use std::time::Duration;
+
 use super::object::Object;
 use super::{Context, certificate};
 use crate::config::document::{Node, Path};
 use crate::model::id::{CertificateId, Name};
 use crate::model::service::{Protocol, ProxyProtocol};
-use crate::model::tls::{Certificate, ClientAuth, ClientTls, ServerTls, TlsVersion};
+use crate::model::tls::{Certificate, ClientAuth, ClientTls, Hsts, ServerTls, TlsVersion};
 
 /// Of a vserver; `Some` exactly where its type speaks TLS.
 pub fn clients(
@@ -28,7 +30,15 @@ pub fn clients(
         let what = "shows no certificate: every handshake fails until `certificates` names one";
         object.warn_whole(cx.report, what);
     }
-    Some(client_tls(cx, object, certificates))
+    let tls = client_tls(cx, object, certificates);
+    if tls.hsts.is_some() && !protocol.is_http() {
+        let why = format!(
+            "`hsts` is a field of answers: it needs a vserver of type SSL, this one is of type {}",
+            protocol.word()
+        );
+        object.wrong(cx.report, "tls", why);
+    }
+    Some(tls)
 }
 
 /// Whether no certificate is named.
@@ -57,6 +67,7 @@ pub fn client_tls(cx: &mut Context<'_>, object: &Object<'_>, certificates: &[Cer
         client_auth: client_auth(cx, &inner, certificates),
         strict_sni: inner.bool("strict_sni").unwrap_or(false),
         resumption: inner.bool("resumption").unwrap_or(true),
+        hsts: hsts(&inner),
         ..defaults
     };
     if tls.min_version > tls.max_version {
@@ -64,6 +75,17 @@ pub fn client_tls(cx: &mut Context<'_>, object: &Object<'_>, certificates: &[Cer
         inner.wrong(cx.report, "min_version", format!("{min} is above `max_version`, which is {max}"));
     }
     tls
+}
+
+fn hsts(tls: &Object<'_>) -> Option<Hsts> {
+    let (table, place) = tls.inner("hsts")?;
+    let inner = Object::new(table, None, tls.path.key("hsts"), place);
+    let max_age = inner.duration("max_age").unwrap_or_default();
+    Some(Hsts {
+        max_age: Duration::from_secs(max_age.as_secs()),
+        include_subdomains: inner.bool("include_subdomains").unwrap_or(false),
+        preload: inner.bool("preload").unwrap_or(false),
+    })
 }
 
 fn client_auth(cx: &mut Context<'_>, inner: &Object<'_>, certificates: &[Certificate]) -> ClientAuth {

@@ -228,7 +228,7 @@ fn section_of(vserver: &Vserver) -> &'static str {
     if vserver.role == Role::Lb { "vserver" } else { "cs_vserver" }
 }
 
-/// Chains end, are not too long, and stay within one type.
+/// Chains end, are not too long, and stay within what can carry the same.
 fn backups(cx: &mut Context<'_>, vservers: &[Vserver]) {
     let places = places(cx, "backup");
     let mut reported = vec![false; vservers.len()];
@@ -241,7 +241,8 @@ fn backups(cx: &mut Context<'_>, vservers: &[Vserver]) {
             let why = format!("{path}: `{}` switches content; a backup is one that balances", other.name);
             cx.report.error(place, &path, why);
         }
-        if other.protocol != vserver.protocol {
+        // What clients speak ends here, so that TLS or not makes no difference.
+        if !vserver.protocol.carries(other.protocol) {
             let (theirs, ours) = (other.protocol.word(), vserver.protocol.word());
             let why = format!("{path}: `{}` is of type {theirs}, this vserver of type {ours}", other.name);
             cx.report.error(place, &path, why);

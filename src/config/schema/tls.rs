@@ -1,6 +1,6 @@
 //! Keys of certificates, and of TLS towards clients and servers.
 
-use super::{Key, Kind, NAMES, Schema, Words, aliased, key, words};
+use super::{Key, Kind, NAMES, Schema, Words, YEAR, aliased, key, words};
 
 pub(super) static CERTIFICATE: Schema = Schema {
     keys: &[Key { name: "certificate", aliases: &["cert"], required: true, kind: Kind::Name }, key("key", Kind::Name)],
@@ -11,6 +11,15 @@ static VERSIONS: Words = Words { known: &["1.2", "1.3"], later: &["1.0", "1.1"] 
 static CLIENT_AUTH: Words = words(&["none", "optional", "required"]);
 static PROXY_VERSIONS: Words = words(&["v1", "v2"]);
 
+static HSTS: Schema = Schema {
+    keys: &[
+        key("max_age", Kind::Duration(0, 50 * YEAR)),
+        aliased("include_subdomains", &["includesubdomains"], Kind::Bool),
+        key("preload", Kind::Bool),
+    ],
+    later: &[],
+};
+
 /// Of a vserver.
 static CLIENTS: Schema = Schema {
     keys: &[
@@ -20,6 +29,7 @@ static CLIENTS: Schema = Schema {
         aliased("client_ca", &["ca", "ca_certificate"], Kind::Name),
         key("strict_sni", Kind::Bool),
         aliased("resumption", &["sess_reuse"], Kind::Bool),
+        key("hsts", Kind::Table(&HSTS)),
     ],
     later: &[
         "ciphers",
@@ -34,7 +44,6 @@ static CLIENTS: Schema = Schema {
         "tls12",
         "tls13",
         "ssl_redirect",
-        "hsts",
         "max_age",
         "ocsp_stapling",
         "ocsp_check",

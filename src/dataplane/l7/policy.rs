@@ -107,6 +107,7 @@ pub struct Evaluated {
 /// Asks the rules, beginning with those of the vserver that was addressed. Counts nothing: see [`count`].
 pub fn decide(snapshot: &Snapshot, addressed: VserverId, request: &Request<'_>) -> Decision {
     let mut decision = Decision::balance(addressed);
+    decision.answer.begin(snapshot, addressed);
     walk(snapshot, request, &mut decision, &mut |_, _, _| {});
     decision
 }

@@ -11,6 +11,7 @@ use super::write::{Given, given, is_builtin, refuse, schema, tolerate};
 use super::{Document, name_of};
 use crate::netscaler::error::NsError;
 use crate::netscaler::resource::{Attribute, Place, Resource, Shape};
+use crate::netscaler::statement::names_default_suites;
 use crate::netscaler::value::{is_true, shortened, text_of};
 
 /// The two objects of a binding and what is said of it.
@@ -27,6 +28,10 @@ impl Document {
         let (resource, arguments) = self.meant(resource, arguments);
         if resource.nitro == "servicegroup_servicegroupmember_binding" {
             return self.bind_member(resource, &arguments);
+        }
+        if names_default_suites(resource, &arguments) {
+            let (owner, name) = (resource.owner().unwrap_or(resource), name_of(resource, &arguments)?);
+            return if self.has(owner, &name) { Ok(()) } else { Err(self.unknown(owner, &name)) };
         }
         let ends = self.ends(resource, &arguments)?;
         if let Some(bank) = bank_of(resource) {
@@ -240,6 +245,9 @@ impl Document {
         resource: &'static Resource,
         arguments: &Map<String, Value>,
     ) -> Result<(), NsError> {
+        if names_default_suites(resource, arguments) {
+            return Err(NsError::unsupported("cipherName", "DEFAULT", "the suites cannot be chosen"));
+        }
         let (resource, arguments) = self.meant(resource, arguments);
         if resource.nitro == "servicegroup_servicegroupmember_binding" {
             return self.unbind_member(resource, &arguments);

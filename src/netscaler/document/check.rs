@@ -86,7 +86,11 @@ impl Document {
                 self.check_says(resource, table)?;
                 self.check_policy(resource, name, table)
             }
-            "service" | "servicegroup" => self.check_idle(resource, table, given),
+            "service" => {
+                self.check_endpoint(resource, name, table, given)?;
+                self.check_idle(resource, table, given)
+            }
+            "servicegroup" => self.check_idle(resource, table, given),
             _ => Ok(()),
         }
     }
@@ -118,6 +122,48 @@ impl Document {
         Ok(())
     }
 
+    /// One address, port and type is one service's. A file may say otherwise; who adds or moves a service does not.
+    fn check_endpoint(
+        &self,
+        resource: &'static Resource,
+        name: &str,
+        table: &Map<String, Value>,
+        given: &Given,
+    ) -> Result<(), NsError> {
+        let moves = |attribute: &str| matches!(attribute, "ip" | "ipaddress" | "servername" | "port" | "servicetype");
+        if !given.iter().any(|(attribute, _)| moves(attribute.nitro)) {
+            return Ok(());
+        }
+        let Some(schema) = schema(resource) else { return Ok(()) };
+        // The address of a server object that has one, else its name.
+        let endpoint = |table: &Map<String, Value>| {
+            let (server, address, port) = joint::host_of(table, schema);
+            let host = match (server, address) {
+                (Some(server), _) => {
+                    let of_server = self.table("server", &server);
+                    let keys = ["address", "ip_address", "domain"];
+                    let host = of_server.and_then(|t| keys.iter().find_map(|key| t.get(*key)?.as_str()));
+                    host.map(str::to_owned).unwrap_or(server)
+                }
+                (None, address) => address?,
+            };
+            Some((host.to_ascii_lowercase(), port?))
+        };
+        let Some(own) = endpoint(table) else { return Ok(()) };
+        let kind = self.kind_of(resource, table);
+        let same = self.section("service").find(|(other, theirs)| {
+            *other != name && self.kind_of(resource, theirs) == kind && endpoint(theirs).as_ref() == Some(&own)
+        });
+        match same {
+            Some((other, _)) => {
+                let (host, port) = own;
+                Err(NsError::with(273, &["IP", &host, "port", &port.to_string()])
+                    .because(&format!("of service {other}")))
+            }
+            None => Ok(()),
+        }
+    }
+
     fn check_backup(
         &self,
         resource: &Resource,
@@ -140,8 +186,8 @@ impl Document {
             let code = if self.table("cs_vserver", backup).is_some() { 741 } else { 430 };
             return Err(NsError::with(code, &["backupVServer", backup]));
         };
-        let theirs = Resource::find("lbvserver").and_then(|lb| self.kind_of(lb, other));
-        if theirs != self.kind_of(resource, table) {
+        let theirs = Resource::find("lbvserver").and_then(|lb| self.protocol(lb, other));
+        if self.protocol(resource, table).zip(theirs).is_some_and(|(ours, theirs)| !ours.carries(theirs)) {
             return Err(NsError::with(478, &["backupVServer", backup]));
         }
         let mut seen = HashSet::from([name]);

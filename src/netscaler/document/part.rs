@@ -9,6 +9,11 @@ use crate::netscaler::error::NsError;
 use crate::netscaler::resource::{Attribute, Place, Resource};
 use crate::netscaler::value::{Said, get, is_true, put, remove, schema_of, shortened};
 
+/// The first switches it.
+const HSTS: [&str; 4] = ["hsts", "maxage", "includesubdomains", "preload"];
+/// Seconds.
+const MAX_AGE_MOST: u64 = 50 * 365 * 24 * 3_600;
+
 impl Document {
     /// `set ssl vserver`, `set ssl service`.
     pub(super) fn set_part(
@@ -35,10 +40,66 @@ impl Document {
         }
         if resource.nitro == "sslvserver" {
             vserver(&mut table, schema, &given)?;
+            self.hsts(section, &mut table, schema, &given)?;
         } else {
             service(&mut table, schema, &given)?;
         }
         self.store(section, &name, table);
+        Ok(())
+    }
+
+    /// `-HSTS ENABLED -maxage 31536000 -IncludeSubdomains YES -preload YES`: the last three say something of the first.
+    fn hsts(
+        &self,
+        section: &str,
+        table: &mut Map<String, Value>,
+        schema: &'static Schema,
+        given: &Given,
+    ) -> Result<(), NsError> {
+        let Some(first) =
+            given.iter().map(|(attribute, _)| *attribute).find(|attribute| HSTS.contains(&attribute.nitro))
+        else {
+            return Ok(());
+        };
+        let on = switch(given, "hsts")?.unwrap_or(get(table, schema, &["tls", "hsts"]).is_some());
+        let says_more = |(attribute, value): &(&'static Attribute, Option<String>)| {
+            let value = value.as_deref().unwrap_or_default();
+            HSTS[1..].contains(&attribute.nitro) && !value.is_empty() && !value.eq_ignore_ascii_case(attribute.default)
+        };
+        if !on {
+            if let Some((attribute, _)) = given.iter().find(|one| says_more(one)) {
+                return Err(NsError::prerequisite("HSTS", attribute.cli));
+            }
+            remove(table, schema, &["tls", "hsts"]);
+            return Ok(());
+        }
+        let type_of = |table: &Map<String, Value>| table.get("type").and_then(Value::as_str).map(str::to_owned);
+        let kind = type_of(table).or_else(|| self.defaults(section).and_then(type_of));
+        if kind.as_deref() != Some("SSL") {
+            return Err(NsError::unsupported(
+                first.cli,
+                "ENABLED",
+                "it is a field of answers: the vserver must be of type SSL",
+            ));
+        }
+        let path = |key: &'static str| ["tls", "hsts", key];
+        if let Some((attribute, value)) = said(given, "maxage") {
+            let text = value.filter(|text| !text.is_empty()).unwrap_or(attribute.default);
+            let seconds: u32 = text.parse().map_err(|_| NsError::bad_value(attribute.cli, text))?;
+            if u64::from(seconds) > MAX_AGE_MOST {
+                return Err(NsError::unsupported(attribute.cli, text, "50 years are the most"));
+            }
+            put(table, schema, &path("max_age"), format!("{seconds}s").into());
+        } else if get(table, schema, &path("max_age")).is_none() {
+            put(table, schema, &path("max_age"), "0s".into());
+        }
+        for (nitro, key) in [("includesubdomains", "include_subdomains"), ("preload", "preload")] {
+            match switch(given, nitro)? {
+                Some(true) => put(table, schema, &path(key), true.into()),
+                Some(false) => remove(table, schema, &path(key)),
+                None => {}
+            }
+        }
         Ok(())
     }
 
@@ -173,6 +234,17 @@ pub(super) fn read(table: &Map<String, Value>, schema: &'static Schema, nitro: &
             Some("optional") => Some("Optional"),
             _ => None,
         },
+        "hsts" => enabled(get(table, schema, &["tls", "hsts"]).is_some()),
+        "maxage" => {
+            let text = get(table, schema, &["tls", "hsts", "max_age"])?.as_str()?;
+            let age = crate::config::units::parse_duration(text).ok()?;
+            return Some(Said { text: age.as_secs().to_string(), exact: true });
+        }
+        "includesubdomains" | "preload" => {
+            let key = if nitro == "preload" { "preload" } else { "include_subdomains" };
+            let on = get(table, schema, &["tls", "hsts", key]) == Some(&Value::Bool(true));
+            Some(if on { "YES" } else { "NO" })
+        }
         "serverauth" => enabled(is("verify") == Some(true)),
         "commonname" => text("server_name"),
         _ => None,

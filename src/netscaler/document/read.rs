@@ -247,6 +247,11 @@ pub(super) fn weight_and_order(value: &Value) -> (String, String) {
     (weight.to_string(), order.to_string())
 }
 
+/// Whether NetScaler has a feature of this name that is never on here.
+pub(super) fn is_feature(name: &str) -> bool {
+    OTHER_FEATURES.iter().any(|known| known.eq_ignore_ascii_case(name))
+}
+
 /// Features of NetScaler that are never on here, as NITRO names them.
 const OTHER_FEATURES: &[&str] = &[
     "wl",

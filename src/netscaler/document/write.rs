@@ -2,9 +2,10 @@
 
 use serde_json::{Map, Value};
 
+use super::read::is_feature;
 use super::{Act, Document, joint, name_of};
 use crate::config::schema::Schema;
-use crate::netscaler::error::NsError;
+use crate::netscaler::error::{NsError, Warning};
 use crate::netscaler::resource::{Attribute, Joint, Kind, Place, Resource};
 use crate::netscaler::table;
 use crate::netscaler::value::{get, is_true, kind_at, put, remove, same, schema_of, text_of, to_toml};
@@ -172,7 +173,8 @@ impl Document {
     }
 
     /// `enable ns feature`, `disable ns feature`.
-    pub(super) fn features(&mut self, arguments: &Map<String, Value>, enable: bool) -> Result<(), NsError> {
+    /// What NetScaler has and is not there is warned of, where something else is enabled with it.
+    pub(super) fn features(&mut self, arguments: &Map<String, Value>, enable: bool) -> Result<Vec<Warning>, NsError> {
         let list = arguments.get("feature").map(text_of).unwrap_or_default();
         let names: Vec<String> =
             list.split([' ', ',']).filter(|name| !name.is_empty()).map(str::to_ascii_uppercase).collect();
@@ -180,12 +182,14 @@ impl Document {
             return Err(NsError::missing("feature"));
         }
         let mut settings = Vec::new();
+        let mut absent = Vec::new();
         for name in &names {
             match &name[..] {
                 "LB" | "LOADBALANCING" => settings.push("lb"),
                 "GSLB" => settings.push("gslb"),
                 // They are there as soon as something is configured that needs them.
                 "CS" | "CONTENTSWITCH" | "SSL" | "REWRITE" | "RESPONDER" if enable => {}
+                other if enable && is_feature(other) => absent.push(name),
                 _ if enable => return Err(NsError::unsupported("feature", name, "")),
                 "CS" | "CONTENTSWITCH" | "SSL" | "REWRITE" | "RESPONDER" => {
                     return Err(NsError::with(257, &["feature", name]).because("it is always on"));
@@ -193,13 +197,20 @@ impl Document {
                 _ => {}
             }
         }
+        if let (Some(first), true) = (absent.first(), absent.len() == names.len()) {
+            return Err(NsError::unsupported("feature", first, ""));
+        }
         for key in settings {
             let features = self.root.entry("features").or_insert_with(|| Value::Object(Map::new()));
             if let Value::Object(features) = features {
                 features.insert(key.into(), enable.into());
             }
         }
-        Ok(())
+        let warning = |name: &&String| {
+            let error = NsError::with(1067, &[name]).because("not available in this build");
+            Warning { code: error.code, message: error.message }
+        };
+        Ok(absent.iter().map(warning).collect())
     }
 
     /// `set ns hostName`

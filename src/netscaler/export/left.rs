@@ -41,13 +41,14 @@ const SECTIONS: [(&str, &str, &[&[&str]]); 16] = [
     ("rewrite_policy", "rewritepolicy", &[]),
 ];
 const BOUND: [&[&str]; 3] = [&["responder_policies"], &["rewrite_policies"], &["cs_policies"]];
-const TLS: [&[&str]; 6] = [
+const TLS: [&[&str]; 7] = [
     &["certificates"],
     &["tls", "client_ca"],
     &["tls", "client_auth"],
     &["tls", "min_version"],
     &["tls", "max_version"],
     &["tls", "resumption"],
+    &["tls", "hsts"],
 ];
 
 /// A comment for each key that no line says, and one that counts them, for the top; both empty where lines say all.

@@ -159,7 +159,17 @@ fn attempt(document: &mut Document, statements: &[Statement], left_out: &mut Vec
         let mut statement = statement.clone();
         loop {
             match next.execute(&statement) {
-                Ok(_) => break,
+                Ok(warnings) => {
+                    // Of features: what is missing is told as if it had stood alone.
+                    let absent = warnings.iter().filter_map(|warning| warning.message.split(['[', ']']).nth(1));
+                    if statement.resource.nitro == "nsfeature" {
+                        dropped.extend(
+                            absent
+                                .map(|name| format!("-feature {}", NsError::unsupported("feature", name, "").message)),
+                        );
+                    }
+                    break;
+                }
                 Err(error) if WAITS.contains(&error.code) => return Attempt::Waits,
                 Err(error) if take_feature(&mut statement, &error, &mut dropped) => {}
                 Err(error) => match named(&statement, &error, &dropped) {

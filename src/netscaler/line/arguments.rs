@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::Token;
 use crate::netscaler::error::NsError;
 use crate::netscaler::resource::{Attribute, Kind, Place, Resource};
-use crate::netscaler::statement::Verb;
+use crate::netscaler::statement::{Verb, names_default_suites};
 use crate::netscaler::value::text_of;
 
 /// A number's unit stands behind it: the keyword, NITRO's name of the unit.
@@ -56,6 +56,9 @@ pub(super) fn of_object(
 /// Of a command on a binding: all that it needs must be there.
 pub(super) fn of_binding(resource: &'static Resource, tokens: &[Token]) -> Result<Map<String, Value>, NsError> {
     let arguments = read(resource, tokens, resource.positional, false)?;
+    if names_default_suites(resource, &arguments) {
+        return Ok(arguments);
+    }
     let spelled = |nitro: &str| resource.attribute(nitro).map_or("", |attribute| attribute.cli);
     let refused = resource.attributes().find_map(|attribute| match (attribute.place, arguments.get(attribute.nitro)) {
         (Place::Refused(why), Some(value)) => Some(NsError::unsupported(attribute.cli, &text_of(value), why)),

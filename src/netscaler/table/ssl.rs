@@ -1,6 +1,6 @@
 //! Certificates and TLS.
 
-use super::{DISABLED, Joint, Kind, NO, name, only, other, refused, text, with};
+use super::{DISABLED, Joint, Kind, name, only, other, refused, text, with};
 use crate::netscaler::resource::{Attribute, Resource, Shape};
 
 const PROFILE: &str = "`tls` of the vserver or service says how TLS is spoken";
@@ -70,10 +70,10 @@ static OF_VSERVER: &[Attribute] = &[
     with("clientcert", "clientCert", Kind::Text, Joint::Tls, ""),
     with("sessreuse", "sessReuse", Kind::Text, Joint::Tls, "ENABLED"),
     only("snienable", "SNIEnable", Kind::Text, &["ENABLED", "DISABLED"]),
-    only("hsts", "HSTS", Kind::Text, DISABLED),
-    only("maxage", "maxage", Kind::Double, &["0"]),
-    only("includesubdomains", "IncludeSubdomains", Kind::Text, NO),
-    only("preload", "preload", Kind::Text, NO),
+    with("hsts", "HSTS", Kind::Text, Joint::Tls, "DISABLED"),
+    with("maxage", "maxage", Kind::Double, Joint::Tls, "0"),
+    with("includesubdomains", "IncludeSubdomains", Kind::Text, Joint::Tls, "NO"),
+    with("preload", "preload", Kind::Text, Joint::Tls, "NO"),
     only("sesstimeout", "sessTimeout", Kind::Double, &["120"]),
     only("cleartextport", "clearTextPort", Kind::Integer, &["0"]),
 ];

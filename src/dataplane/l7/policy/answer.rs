@@ -6,6 +6,7 @@ use super::{Path, Request, criteria, term_value};
 use crate::model::condition::{Subject, Truth};
 use crate::model::id::{CriterionId, RuleId, VserverId};
 use crate::model::rule::{Action, CriterionTest};
+use crate::model::tls::Hsts;
 use crate::snapshot::Snapshot;
 
 /// The head of a server's answer, as the rules see it.
@@ -19,6 +20,8 @@ pub struct Answer<'a> {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AnswerRules {
     waiting: Vec<Waiting>,
+    /// What the vserver that was addressed tells its clients, before any rule.
+    hsts: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -42,7 +45,13 @@ enum Term {
 
 impl AnswerRules {
     pub fn is_empty(&self) -> bool {
-        self.waiting.is_empty()
+        self.waiting.is_empty() && self.hsts.is_none()
+    }
+
+    /// What answers of the vserver that is addressed say without a rule.
+    pub(super) fn begin(&mut self, snapshot: &Snapshot, addressed: VserverId) {
+        let tls = snapshot.model.vserver(addressed).tls.as_ref();
+        self.hsts = tls.and_then(|tls| tls.hsts.as_ref()).map(Hsts::value);
     }
 
     /// Prepares the rules of one more vserver that the request comes through.
@@ -62,6 +71,9 @@ impl AnswerRules {
     /// The changes of this answer, and the rules that make them.
     pub fn ask(&self, snapshot: &Snapshot, answer: &Answer<'_>) -> (HeadEdits, Vec<RuleId>) {
         let (mut edits, mut acted) = (HeadEdits::default(), Vec::new());
+        if let Some(value) = &self.hsts {
+            edits.set(Hsts::NAME, value);
+        }
         let mut place = 0;
         while let Some(waiting) = self.waiting.get(place) {
             place += 1;

@@ -98,6 +98,13 @@ impl HeadEdits {
         }
     }
 
+    /// Replaces a field.
+    pub(super) fn set(&mut self, name: &str, value: &str) {
+        let name = Name::from(name);
+        self.remove(&name);
+        self.added.push((name, value.to_owned()));
+    }
+
     /// Carries out `later` after this.
     pub(super) fn join(&mut self, later: &HeadEdits) {
         later.removed.iter().for_each(|name| self.remove(name));
