@@ -42,6 +42,7 @@ use tokio::sync::watch;
 
 pub(crate) use crate::config::nearest;
 use crate::control::{Command, Done, Handle, Refusal, World};
+use crate::model::first_boot::FirstBoot;
 use problem::Problem;
 
 pub use server::{Doors, serve, serve_through};
@@ -61,6 +62,7 @@ struct Shared {
     /// What is remembered of callers.
     keeper: auth::Keeper,
     tls: Arc<TlsDoor>,
+    first_boot: Option<FirstBoot>,
     events: Arc<events::Hub>,
     turns: edit::Turns,
     answers: idempotency::Answers,
@@ -77,13 +79,20 @@ struct Shared {
 // === impl App ===
 
 impl App {
-    fn new(handle: Handle, tls: Arc<TlsDoor>, state: Option<PathBuf>, stopping: watch::Receiver<bool>) -> App {
+    fn new(
+        handle: Handle,
+        tls: Arc<TlsDoor>,
+        state: Option<PathBuf>,
+        first_boot: Option<FirstBoot>,
+        stopping: watch::Receiver<bool>,
+    ) -> App {
         let events = events::Hub::start(handle.clone(), stopping.clone());
         let history = history::History::start(handle.clone(), state, stopping.clone());
         App(Arc::new(Shared {
             handle,
             keeper: auth::Keeper::new(),
             tls,
+            first_boot,
             events,
             turns: edit::Turns::default(),
             answers: idempotency::Answers::default(),

@@ -6,11 +6,14 @@
 //!           exit 0 ◀── reactor ◀── management ◀── DNS ◀── data plane: drain ◀──────────────┘
 //! ```
 
+mod first_boot;
 mod limits;
 mod logging;
 mod ready;
 mod run;
 mod signals;
+
+pub use first_boot::{FirstBootOptions, Places, first_boot};
 
 use std::path::PathBuf;
 use std::process::ExitCode;

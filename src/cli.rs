@@ -11,6 +11,7 @@ mod drill;
 mod explain;
 mod import;
 mod journal;
+mod login_check;
 mod manual;
 mod named;
 mod passwd;
@@ -25,15 +26,18 @@ use clap::Parser as _;
 
 use crate::model::visible::{in_json, visible};
 use crate::rehearse;
-use args::{Cli, Command, DrillWhat, ExplainWhat, RunArgs};
+use args::{Cli, Command, DrillWhat, ExplainWhat, FirstBootArgs, RunArgs};
 
 pub use client::SOCKET_NAME;
+pub use passwd::hashed as hash_password;
 
 /// What the arguments ask for.
 #[derive(Debug)]
 pub enum Invocation {
     /// Run the appliance: not ours to do.
     Run(RunArgs),
+    /// What comes before it on an appliance: not ours either.
+    FirstBoot(FirstBootArgs),
     /// Be the process for a statement for ORACLE: not ours to do either.
     SqlProbe,
     Other(Command),
@@ -43,6 +47,7 @@ pub enum Invocation {
 pub fn parse() -> Invocation {
     match Cli::parse().command {
         Command::Run(args) => Invocation::Run(args),
+        Command::FirstBoot(args) => Invocation::FirstBoot(args),
         Command::SqlProbe => Invocation::SqlProbe,
         other => Invocation::Other(other),
     }
@@ -52,6 +57,7 @@ pub fn parse() -> Invocation {
 pub fn run(command: Command) -> ExitCode {
     match command {
         Command::Run(_) => absent("run", "it is started by the program itself"),
+        Command::FirstBoot(_) => absent("first-boot", "it is started by the program itself"),
         Command::SqlProbe => absent("sql-probe", "it is started by the program itself"),
         Command::Check(args) => check::run(&args),
         Command::Shell(args) => shell::run(args),
@@ -73,6 +79,7 @@ pub fn run(command: Command) -> ExitCode {
         Command::Manual { page } => manual::run(page.as_deref()),
         Command::Top(args) => top::run(&args),
         Command::Passwd => passwd::run(),
+        Command::LoginCheck(args) => login_check::run(&args),
         Command::Token { what } => token::run(&what),
         Command::DemoBackend(args) => demo_backend(args),
     }

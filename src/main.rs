@@ -1,20 +1,25 @@
 //! The program: arguments in, one of the commands out.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use bascule::app::{self, RunOptions};
-use bascule::cli::args::RunArgs;
+use bascule::app::{self, FirstBootOptions, Places, RunOptions};
+use bascule::cli::args::{FirstBootArgs, RunArgs};
 use bascule::cli::{self, Invocation};
 
 /// Of the program alone: the library leaves the choice to whoever links it.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
+/// The word of the kernel's command line by which the boot menu asks for a new password.
+const RECOVER: &str = "bascule.recover";
+
 fn main() -> ExitCode {
     // Everything that speaks TLS takes the process default; whoever comes first would otherwise choose it.
     app::install_crypto();
     match cli::parse() {
         Invocation::Run(args) => app::run(options(args)),
+        Invocation::FirstBoot(args) => app::first_boot(&first_boot(args)),
         Invocation::SqlProbe => bascule::probe::sql::helper::main(),
         Invocation::Other(command) => cli::run(command),
     }
@@ -23,4 +28,18 @@ fn main() -> ExitCode {
 fn options(args: RunArgs) -> RunOptions {
     let RunArgs { config, state, ephemeral, ready_file, set, drain } = args;
     RunOptions { config, state, ephemeral, ready_file, set, drain }
+}
+
+fn first_boot(args: FirstBootArgs) -> FirstBootOptions {
+    let FirstBootArgs { config, state, credential, drive, instance, recover, console } = args;
+    let handed = || std::env::var_os("CREDENTIALS_DIRECTORY").map(|dir| PathBuf::from(dir).join("appliance.config"));
+    let asked =
+        || std::fs::read_to_string("/proc/cmdline").is_ok_and(|all| all.split_whitespace().any(|w| w == RECOVER));
+    FirstBootOptions {
+        config,
+        state,
+        places: Places { credential: credential.or_else(handed), drive, instance },
+        recover: recover || asked(),
+        consoles: console,
+    }
 }

@@ -1,6 +1,7 @@
 //! The manual: documentation as modules, so that links to types are checked and examples are run.
 //!
 //! - [`first_steps`]: from nothing to a failover one can watch
+//! - [`first_boot`]: how an appliance gets its configuration and its first password; a lost one
 //! - [`words`]: what each word means here, once
 //! - [`states`]: services, draining, vservers, backup chains, and the traps
 //! - [`monitors`]: every type of monitor and check, its keys, defaults and ranges; scripts
@@ -59,6 +60,7 @@ pub mod dnssec;
 pub mod drills;
 pub mod endings;
 pub mod figures;
+pub mod first_boot;
 pub mod first_steps;
 pub mod http;
 pub mod import;

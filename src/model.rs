@@ -15,6 +15,7 @@ pub mod ending;
 pub mod event;
 pub mod fault;
 pub mod filled;
+pub mod first_boot;
 pub mod geo;
 pub mod id;
 pub mod lateness;

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use super::App;
 use super::auth::{Caller, Counted, Hash, Head, Holder, Opened, Peer, shown_name};
-use super::dto::ManagementDto;
+use super::dto::{FirstBootDto, ManagementDto};
 use super::problem::Problem;
 use crate::model::access::{Admin, PasswordHash, SessionRules, User};
 use crate::model::scenario::Secret;
@@ -110,6 +110,11 @@ impl App {
             },
             _ => ManagementDto::plain(),
         }
+    }
+
+    /// What the appliance was handed at its first boot.
+    pub(crate) fn first_boot(&self) -> Option<FirstBootDto> {
+        self.0.first_boot.as_ref().map(FirstBootDto::of)
     }
 
     /// The configuration that says who may call.

@@ -29,6 +29,7 @@ use super::tls::TlsDoor;
 use super::{App, route};
 use crate::control::Handle;
 use crate::model::access::SocketRules;
+use crate::model::first_boot::FirstBoot;
 use patience::Patience;
 use secure::Secure;
 use share::{Seats, Share, Shares};
@@ -51,6 +52,8 @@ pub struct Doors {
     pub tls: Arc<TlsDoor>,
     /// Where history is kept; `None`: in memory.
     pub state: Option<PathBuf>,
+    /// What the appliance was handed at its first boot.
+    pub first_boot: Option<FirstBoot>,
 }
 
 /// As [`serve_through`], with a generated certificate only in memory.
@@ -60,14 +63,18 @@ pub fn serve(
     unix: Option<std::os::unix::net::UnixListener>,
     shutdown: watch::Receiver<bool>,
 ) -> JoinHandle<()> {
-    serve_through(handle, Doors { tcp, unix, tls: Arc::new(TlsDoor::new(None)), state: None }, shutdown)
+    serve_through(
+        handle,
+        Doors { tcp, unix, tls: Arc::new(TlsDoor::new(None)), state: None, first_boot: None },
+        shutdown,
+    )
 }
 
 /// Serves REST, events, metrics and health on the given listeners until `shutdown` turns true. The handle ends when
 /// every connection is closed, at most two seconds later.
 pub fn serve_through(handle: Handle, doors: Doors, shutdown: watch::Receiver<bool>) -> JoinHandle<()> {
-    let Doors { tcp, unix, tls, state } = doors;
-    let app = App::new(handle.clone(), Arc::clone(&tls), state, shutdown.clone());
+    let Doors { tcp, unix, tls, state, first_boot } = doors;
+    let app = App::new(handle.clone(), Arc::clone(&tls), state, first_boot, shutdown.clone());
     let router = route::router(app);
     tokio::spawn(async move {
         let mut doors = JoinSet::new();

@@ -16,7 +16,7 @@ use tokio::task::JoinHandle;
 use super::logging::Logging;
 use super::ready::{self, Listeners};
 use super::signals::{self, Hangup, StopSignals};
-use super::{RunOptions, state_directory};
+use super::{RunOptions, first_boot, state_directory};
 use crate::admin::{self, Doors, TlsDoor};
 use crate::config::Loaded;
 use crate::control::clock::Clock;
@@ -123,7 +123,8 @@ async fn start(options: &RunOptions) -> Result<Running, String> {
     let unix = socket.as_deref().and_then(listen_socket);
     let socket = socket.filter(|_| unix.is_some());
     let tls = Arc::new(TlsDoor::new(state.clone()));
-    let doors = Doors { tcp: Some(admin_listener), unix, tls: Arc::clone(&tls), state };
+    let first_boot = state.as_deref().and_then(|state| first_boot::tell(state, &reactor.handle));
+    let doors = Doors { tcp: Some(admin_listener), unix, tls: Arc::clone(&tls), state, first_boot };
     let peers = peer::start(reactor.handle.clone());
     let management = management().map_err(|e| format!("the machine refuses threads: {e}"))?;
     let admin = {

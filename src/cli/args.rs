@@ -1,5 +1,6 @@
 //! The arguments of every command.
 
+mod boot;
 mod drill;
 mod token;
 
@@ -12,6 +13,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use super::demo::DemoArgs;
 use crate::config::units::parse_duration;
 
+pub use boot::{FirstBootArgs, LoginCheckArgs};
 pub use drill::{DrillListArgs, DrillShowArgs, DrillStartArgs, DrillStopArgs, DrillWhat};
 pub use token::{TokenCreateArgs, TokenHashArgs, TokenListArgs, TokenRevokeArgs, TokenWhat};
 
@@ -100,6 +102,15 @@ pub enum Command {
     },
     /// Read a password and print its argon2id hash for `password_hash`.
     Passwd,
+    /// Before an appliance's service starts: take the configuration that its machine is handed, once for each instance, and
+    /// see to it that somebody can log in.
+    ///
+    /// Looks for a credential `appliance.config`, then for a drive with the label CIDATA: TOML or an ns.conf. See
+    /// `bascule manual first_boot`.
+    FirstBoot(FirstBootArgs),
+    /// For the login of the console: exit 0 where PAM_USER is a superuser with the password on standard input.
+    #[command(hide = true)]
+    LoginCheck(LoginCheckArgs),
     /// Make, list and revoke API tokens.
     Token {
         #[command(subcommand)]

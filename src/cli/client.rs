@@ -122,6 +122,12 @@ impl Client {
         Client { timeout: Some(timeout), ..self.clone() }
     }
 
+    /// The same, as somebody with a password.
+    pub fn as_user(self, user: &str, password: &str) -> Client {
+        let credentials = Credentials::Basic { user: user.to_owned(), password: password.to_owned() };
+        Client { credentials: Some(credentials), ..self }
+    }
+
     /// Where the appliance is, for messages.
     pub fn place(&self) -> &str {
         &self.place

@@ -29,6 +29,7 @@ const PAGES: &[(&str, &str)] = &pages![
     "drills",
     "endings",
     "figures",
+    "first_boot",
     "first_steps",
     "http",
     "import",

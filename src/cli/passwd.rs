@@ -25,8 +25,9 @@ pub(super) fn run() -> ExitCode {
     }
 }
 
-/// The PHC string: argon2id with a random salt and the costs that its authors advise.
-fn hashed(password: &str) -> Result<String, String> {
+/// The PHC string of a password: argon2id with a random salt and the costs that its authors advise. Errors: a system without
+/// random numbers.
+pub fn hashed(password: &str) -> Result<String, String> {
     let hash: Result<PasswordHash, _> = Argon2::default().hash_password(password.as_bytes());
     hash.map(|hash| hash.to_string()).map_err(|error| error.to_string())
 }

@@ -4,7 +4,7 @@ pub(super) mod problems;
 pub(super) mod verdict;
 
 use super::peer::peer_listen;
-use super::{AlertDto, DrainDto, DrillDto, ManagementDto, NoteDto, PeerLineDto, text};
+use super::{AlertDto, DrainDto, DrillDto, FirstBootDto, ManagementDto, NoteDto, PeerLineDto, text};
 use crate::admin::timeline::in_words;
 use crate::control::{JournalEntry, World};
 use crate::model::balancing::shares_text;
@@ -44,6 +44,8 @@ dto! {
         pub clock: ClockDto,
         /// What the management address shows; absent where it is not known.
         pub management: Option<ManagementDto>,
+        /// What an appliance was handed at its first boot; null on any other machine.
+        pub first_boot: Option<FirstBootDto>,
         /// Other boxes.
         pub peers: Vec<PeerLineDto>,
         /// Faults can be injected. This build injects none.
@@ -184,6 +186,7 @@ impl StatusDto {
             peer_listen: peer_listen(world),
             clock: ClockDto { now: world.now.wall.to_string(), synced: world.status.clock_synced, offset: None },
             management: None,
+            first_boot: None,
             not_durable: world.status.not_durable.clone(),
             late_samples_total: world.status.late_samples_total,
             journal_entries: world.status.journal_entries,

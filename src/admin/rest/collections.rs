@@ -178,7 +178,8 @@ pub(crate) fn routes() -> Vec<Route> {
 async fn status(State(app): State<App>) -> Result<Json<StatusDto>, Problem> {
     let management = Some(app.management());
     let status = app.study(StatusDto::of).await?;
-    Ok(Json(StatusDto { management, ..status }))
+    let first_boot = app.first_boot();
+    Ok(Json(StatusDto { management, first_boot, ..status }))
 }
 
 /// With its states of the last 48 hours.

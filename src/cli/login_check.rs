@@ -1,0 +1,144 @@
+//! `bascule login-check`: whether somebody at the console is who they say, for PAM's `pam_exec`.
+//!
+//! A running appliance is asked over its management address, so that a changed password counts at once, guesses are
+//! counted, and the journal tells of them. One that does not run cannot be asked: then FILE decides, so that a box whose
+//! service does not start can still be mended.
+
+use std::io::Read as _;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use argon2::Argon2;
+use argon2::password_hash::PasswordVerifier as _;
+use argon2::password_hash::phc::PasswordHash as Phc;
+use reqwest::Method;
+use serde_json::Value;
+
+use super::args::{LoginCheckArgs, Target};
+use super::client::{Client, Failure, runtime};
+use super::fail;
+use crate::files;
+use crate::model::PasswordHash;
+use crate::model::access::Role;
+
+/// A console that waits longer looks dead.
+const PATIENCE: Duration = Duration::from_secs(10);
+const PASSWORD_MAX: u64 = 1_024;
+
+pub(super) fn run(args: &LoginCheckArgs) -> ExitCode {
+    let Ok(user) = std::env::var("PAM_USER") else { return fail("login-check: PAM_USER is not set") };
+    let mut password = Vec::new();
+    if let Err(error) = std::io::stdin().lock().take(PASSWORD_MAX + 1).read_to_end(&mut password) {
+        return fail(&format!("login-check: stdin cannot be read: {error}"));
+    }
+    // PAM ends it with a NUL, people with a line.
+    let end = password.iter().position(|byte| matches!(byte, 0 | b'\n' | b'\r')).unwrap_or(password.len());
+    let Ok(password) = std::str::from_utf8(&password[..end]) else {
+        return fail("login-check: the password is no text");
+    };
+    match decide(args, &user, password) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => fail(&format!("login-check: {why}")),
+    }
+}
+
+fn decide(args: &LoginCheckArgs, user: &str, password: &str) -> Result<(), String> {
+    let by_file = || by_file(&args.config, user, password);
+    let target = Target { state: Some(args.state.clone()), ..Target::default() };
+    let Ok(local) = Client::find(&target) else { return by_file() };
+    runtime()?.block_on(async {
+        match ask(&local.within(PATIENCE), user, password).await {
+            Ok(answer) => answer,
+            // Nobody answers on the socket that is left over.
+            Err(Failure::Unreachable { .. }) => by_file(),
+            Err(Failure::Declined { detail, .. }) => Err(detail),
+        }
+    })
+}
+
+/// Errors: the appliance could not be asked. Inside: what it said.
+async fn ask(local: &Client, user: &str, password: &str) -> Result<Result<(), String>, Failure> {
+    let status = local.call(Method::GET, "/api/v1/status", None).await?;
+    let text = local.text("/api/v1/config", "application/toml").await?;
+    let listen = text.parse::<toml::Table>().ok().and_then(|table| listen_of(&table)).unwrap_or(DEFAULT_LISTEN);
+    let fingerprint = status["management"]["fingerprint"].as_str().map(str::to_owned);
+    let scheme = if fingerprint.is_some() { "https" } else { "http" };
+    let url = format!("{scheme}://{}", reachable(listen));
+    let target = Target { url: Some(url), fingerprint, ..Target::default() };
+    let remote = match Client::find(&target) {
+        Ok(remote) => remote.within(PATIENCE).as_user(user, password),
+        Err(why) => return Ok(Err(why)),
+    };
+    match remote.call(Method::GET, "/api/v1/whoami", None).await {
+        Ok(whoami) if whoami["role"] == Role::Superuser.word() && is_named(&whoami, user) => Ok(Ok(())),
+        Ok(_) => Ok(Err(format!("{user} is no superuser"))),
+        Err(failure) => Ok(Err(failure.to_string())),
+    }
+}
+
+const DEFAULT_LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 9080);
+
+/// Where nobody has to log in, whoever calls from this machine is a superuser without a name: no login is that.
+fn is_named(whoami: &Value, user: &str) -> bool {
+    whoami["actor"].as_str().is_some_and(|actor| actor.rsplit(':').next() == Some(user))
+}
+
+fn listen_of(table: &toml::Table) -> Option<SocketAddr> {
+    table.get("admin")?.get("listen")?.as_str()?.parse().ok()
+}
+
+/// From this machine.
+fn reachable(listen: SocketAddr) -> SocketAddr {
+    match listen.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => SocketAddr::new(Ipv4Addr::LOCALHOST.into(), listen.port()),
+        IpAddr::V6(ip) if ip.is_unspecified() => SocketAddr::new(Ipv6Addr::LOCALHOST.into(), listen.port()),
+        _ => listen,
+    }
+}
+
+fn by_file(config: &Path, user: &str, password: &str) -> Result<(), String> {
+    let loaded = files::load(config, &[])
+        .map_err(|_| format!("the appliance does not run, and {} does not load", config.display()))?;
+    let known = loaded.model.admin.users.iter().find(|known| *known.name == *user && known.role == Role::Superuser);
+    let hash = match known.map(|known| &known.password) {
+        Some(PasswordHash::Inline(hash)) => Phc::new(hash).map_err(|error| error.to_string())?,
+        Some(_) => return Err("the appliance does not run, and the hash is in no place that is read without it".into()),
+        None => return Err("wrong name or password".into()),
+    };
+    Argon2::default().verify_password(password.as_bytes(), &hash).map_err(|_| "wrong name or password".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(text: &str) -> tempfile::NamedTempFile {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), text).unwrap();
+        file
+    }
+
+    #[test]
+    fn without_the_appliance_the_file_says_who_may_log_in() {
+        let hash = super::super::passwd::hashed("s3cret").unwrap();
+        let text = format!(
+            "schema = 1\n[admin.user.nsroot]\nrole = \"superuser\"\npassword_hash = \"{hash}\"\n\
+             [admin.user.guest]\nrole = \"read-only\"\npassword_hash = \"{hash}\"\n"
+        );
+        let file = file(&text);
+        assert_eq!(by_file(file.path(), "nsroot", "s3cret"), Ok(()));
+        assert!(by_file(file.path(), "nsroot", "S3cret").is_err());
+        assert!(by_file(file.path(), "nsroot", "").is_err());
+        assert!(by_file(file.path(), "nobody", "s3cret").is_err());
+        assert!(by_file(file.path(), "guest", "s3cret").is_err(), "a login there is root's");
+    }
+
+    #[test]
+    fn a_wildcard_is_asked_over_loopback() {
+        assert_eq!(reachable("[::]:9443".parse().unwrap()).to_string(), "[::1]:9443");
+        assert_eq!(reachable("0.0.0.0:9443".parse().unwrap()).to_string(), "127.0.0.1:9443");
+        assert_eq!(reachable("192.0.2.1:9443".parse().unwrap()).to_string(), "192.0.2.1:9443");
+    }
+}
