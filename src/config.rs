@@ -107,6 +107,7 @@ pub fn load(root: Source, overrides: &[(String, String)], files: &dyn Files) -> 
     walk::document(&mut report, &mut document);
     let mut model = resolve::resolve(&mut report, &document, files);
     (model.policies.criteria, model.policies.rules) = (made.criteria, made.rules);
+    model.policies.global_rules = made.global;
     if report.has_errors() {
         return Err(report.finish().1);
     }

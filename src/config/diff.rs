@@ -33,8 +33,20 @@ pub enum DifferenceKind {
 }
 
 /// Tables that stand once; all others hold objects by name.
-const ONCE: [&str; 11] =
-    ["appliance", "admin", "features", "journal", "log", "trace", "resolver", "monitors", "drills", "dns", "peer_link"];
+const ONCE: [&str; 12] = [
+    "appliance",
+    "admin",
+    "features",
+    "journal",
+    "log",
+    "trace",
+    "resolver",
+    "monitors",
+    "drills",
+    "dns",
+    "peer_link",
+    "policy_global",
+];
 /// Longer values are not shown whole.
 const SHOWN_MOST: usize = 120;
 

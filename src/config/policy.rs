@@ -34,14 +34,18 @@ use graft::{Graft, hint};
 pub(super) struct Made {
     pub criteria: BTreeSet<Name>,
     pub rules: BTreeMap<Name, (PolicyBank, Name)>,
+    /// Of the rules those that come from what holds for every vserver.
+    pub global: BTreeSet<Name>,
 }
 
+const OF_ANSWER: &str = "policies on answers edit answers, and do nothing else";
 /// The priority of a rule, at most.
 const PRIORITY_MOST: u32 = 2_147_483_647;
 /// Between rules that are numbered anew.
 const STEP: u32 = 10;
 
 /// A policy at a vserver.
+#[derive(Clone)]
 struct Binding<'d> {
     bank: PolicyBank,
     policy: &'d str,
@@ -50,24 +54,80 @@ struct Binding<'d> {
     target: Option<&'d str>,
     goes_on: bool,
     of_answer: bool,
+    from: Turn,
+}
+
+/// Whose binding it is, in the order in which they are asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Turn {
+    /// Everybody's, before the vserver's own.
+    Before,
+    Own,
+    /// Everybody's, behind them.
+    Behind,
 }
 
 /// Lays criteria and rules of policies beside those of the text.
 pub(super) fn expand(report: &mut Report, document: &mut Table) -> Made {
     let banks = |table: &Table| PolicyBank::ALL.iter().any(|bank| table.get(bank.key()).is_some());
     let has_bound = vservers(document).any(|(_, _, table)| banks(table));
-    if !has_bound && PolicyKind::ALL.iter().all(|kind| document.get(kind.section()).is_none()) {
+    let global = document.get(GLOBAL).and_then(Node::table);
+    if !has_bound && global.is_none() && PolicyKind::ALL.iter().all(|kind| document.get(kind.section()).is_none()) {
         return Made::default();
     }
     let books = Books::read(report, document);
     let mut graft = Graft::beside(document);
+    let everywhere: Vec<Binding<'_>> = global
+        .into_iter()
+        .flat_map(|table| PolicyBank::ALL.map(|bank| bindings(bank, table, true)))
+        .flatten()
+        .collect();
+    check_global(report, &books, &everywhere);
     for (section, name, table) in vservers(document) {
         let path = format!("{section}.{name}");
-        let mut bound: Vec<Binding<'_>> = PolicyBank::ALL.iter().flat_map(|bank| bindings(*bank, table)).collect();
+        let mut bound: Vec<Binding<'_>> =
+            PolicyBank::ALL.iter().flat_map(|bank| bindings(*bank, table, false)).collect();
+        if is_entry(document, table) {
+            bound.extend(everywhere.iter().filter(|one| books.policy(one.bank, one.policy).is_some()).cloned());
+        }
         bound.sort_by_key(|one| (rank(one), one.priority.unwrap_or(u32::MAX)));
         rules(report, &books, &mut graft, (name, &path), &bound);
     }
     graft.onto(document)
+}
+
+/// The table of what holds for every vserver.
+const GLOBAL: &str = "policy_global";
+
+/// Whether requests come to it and not to another first.
+fn is_entry(document: &Table, vserver: &Table) -> bool {
+    let default = || document.get("defaults")?.table()?.get("vserver")?.table()?.get("type")?.text();
+    let kind = vserver.get("type").and_then(Node::text).or_else(default).unwrap_or_default();
+    let reads_requests = ["HTTP", "SSL"].iter().any(|word| word.eq_ignore_ascii_case(kind));
+    reads_requests && vserver.get("address").is_some()
+}
+
+/// What is wrong with it at every vserver is told once.
+fn check_global(report: &mut Report, books: &Books<'_>, everywhere: &[Binding<'_>]) {
+    for (at, binding) in everywhere.iter().enumerate() {
+        let path = format!("{GLOBAL}.{}.{}", binding.bank.key(), binding.policy);
+        let mut wrong = |why: &str| report.error(binding.place, &path, format!("{path}: {why}"));
+        let same = |other: &&Binding<'_>| {
+            other.priority.is_some() && other.priority == binding.priority && rank(other) == rank(binding)
+        };
+        if let Some(other) = everywhere[..at].iter().find(same) {
+            wrong(&format!("its priority is that of `{}` already", other.policy));
+        }
+        let Some(policy) = books.policy(binding.bank, binding.policy) else {
+            wrong(&format!("there is no policy of this name in `{}`", binding.bank.section()));
+            continue;
+        };
+        let act = || books.act(binding.bank, policy.action?);
+        let unfit = || act().is_some_and(|act| act.ends() || act.changes_target());
+        if binding.of_answer && unfit() {
+            wrong(OF_ANSWER);
+        }
+    }
 }
 
 /// Of either role: section, name, table.
@@ -78,14 +138,16 @@ fn vservers(document: &Table) -> impl Iterator<Item = (&'static str, &str, &Tabl
 }
 
 /// Which are asked first.
-fn rank(binding: &Binding<'_>) -> (bool, PolicyBank) {
-    (binding.of_answer, binding.bank)
+fn rank(binding: &Binding<'_>) -> (bool, PolicyBank, Turn) {
+    (binding.of_answer, binding.bank, binding.from)
 }
 
 /// What a vserver's table says of one bank; what does not read as a binding is the walk's to report.
-fn bindings(bank: PolicyBank, table: &Table) -> Vec<Binding<'_>> {
+///
+/// `everywhere`: it is the table of what holds for all.
+fn bindings(bank: PolicyBank, table: &Table, everywhere: bool) -> Vec<Binding<'_>> {
     let entries = table.get(bank.key()).and_then(Node::table).map_or(&[][..], |table| &table.entries[..]);
-    let one = |entry: &super::document::Entry| -> (Option<u32>, bool, bool) {
+    let one = |entry: &super::document::Entry| -> (Option<u32>, bool, bool, Turn) {
         let number = |node: &Node| match node.value {
             Value::Integer(Some(number)) => u32::try_from(number).ok().filter(|n| (1..=PRIORITY_MOST).contains(n)),
             _ => None,
@@ -95,12 +157,18 @@ fn bindings(bank: PolicyBank, table: &Table) -> Vec<Binding<'_>> {
             inner.and_then(|table| table.get(key)?.text()).is_some_and(|text| text.eq_ignore_ascii_case(word))
         };
         let priority = number(&entry.node).or_else(|| number(inner?.get("priority")?));
-        (priority, is("goto", "NEXT"), is("type", "RESPONSE"))
+        let from = match inner.and_then(|table| table.get("type")?.text()).map(str::to_ascii_uppercase).as_deref() {
+            Some("REQ_OVERRIDE" | "RES_OVERRIDE") => Turn::Before,
+            _ if everywhere => Turn::Behind,
+            _ => Turn::Own,
+        };
+        let of_answer = ["RESPONSE", "RES_DEFAULT", "RES_OVERRIDE"].iter().any(|word| is("type", word));
+        (priority, is("goto", "NEXT"), of_answer, from)
     };
     let all = entries.iter().map(|entry| {
-        let (priority, goes_on, of_answer) = one(entry);
+        let (priority, goes_on, of_answer, from) = one(entry);
         let target = entry.node.table().and_then(|table| table.get("target")?.text());
-        Binding { bank, policy: &entry.key, place: entry.place, priority, target, goes_on, of_answer }
+        Binding { bank, policy: &entry.key, place: entry.place, priority, target, goes_on, of_answer, from }
     });
     all.collect()
 }
@@ -122,7 +190,8 @@ fn rules(
             report.error(binding.place, &path, format!("{path}: {why}"));
         };
         let same = |other: &&Binding<'_>| other.priority == binding.priority && rank(other) == rank(binding);
-        if let Some(other) = bound[..at].iter().find(same).filter(|other| other.priority.is_some()) {
+        let is_told = binding.from != Turn::Own;
+        if let Some(other) = bound[..at].iter().find(same).filter(|other| other.priority.is_some() && !is_told) {
             wrong(&format!("its priority is that of `{}` already", other.policy));
         }
         let Some(policy) = books.policy(binding.bank, binding.policy) else {
@@ -141,8 +210,11 @@ fn rules(
                 rule.insert("vserver".into(), vserver.into());
                 rule.insert("priority".into(), number.into());
                 let of = (binding.bank, binding.policy.into());
-                graft.rule(format!("{vserver}/{}", binding.policy), rule, of, binding.place);
+                let global = binding.from != Turn::Own;
+                graft.rule(format!("{vserver}/{}", binding.policy), rule, (of, global), binding.place);
             }
+            // Of what holds for all it was told.
+            Err(_) if binding.from != Turn::Own && binding.of_answer => {}
             Err(why) => wrong(&why),
         }
     }
@@ -163,7 +235,7 @@ fn rule(
     let (Some(when), Some(act)) = (&policy.when, act) else { return Ok(None) };
     let condition = when.condition().map_err(|refused| refused.to_string())?;
     if binding.of_answer && (act.ends() || act.changes_target()) {
-        return Err("policies on answers edit answers, and do nothing else".into());
+        return Err(OF_ANSWER.into());
     }
     let Ok(when) = graft.when(&condition, &hint(binding.policy), binding.place) else { return Ok(None) };
     let mut rule = Map::new();

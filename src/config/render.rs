@@ -48,6 +48,7 @@ pub fn render(model: &Model) -> String {
     rule::criteria(&mut out, model);
     rule::rules(&mut out, model);
     policy::objects(&mut out, model);
+    policy::global(&mut out, model);
     check::checks(&mut out, model);
     gtm::time_windows(&mut out, model);
     gtm::switches(&mut out, model);

@@ -154,6 +154,7 @@ pub static ROOT: Schema = schema(&[
     key("responder_policy", Kind::Map(&Kind::Table(&policy::POLICY))),
     key("rewrite_action", Kind::Map(&Kind::Table(&policy::REWRITE_ACTION))),
     key("rewrite_policy", Kind::Map(&Kind::Table(&policy::POLICY))),
+    key("policy_global", Kind::Table(&policy::GLOBAL)),
     key("check", Kind::Map(&Kind::Table(&gtm::CHECK))),
     key("time_window", Kind::Map(&Kind::Table(&gtm::TIME_WINDOW))),
     key("switch", Kind::Map(&Kind::Table(&gtm::SWITCH))),

@@ -30,6 +30,8 @@
 //! and actions there are, and what follows from them. A line whose expression or action cannot be carried out is missing, and so
 //! are the lines that name it.
 //!
+//! `bind responder global` and `bind rewrite global` become `[policy_global]`.
+//!
 //! `set ns hostName` becomes `[appliance] name`.
 //!
 //! ## GSLB and DNS

@@ -53,7 +53,7 @@
 //! |---|---|
 //! | `dry_run` of what is done to the outbox, to single connections, to persistence entries, to locks and to zones from primaries; of save, reload, the stop of a drill and the test of a trigger | 501, and nothing is done; every other act answers it |
 //! | alerts by SNMP or mail, on a full disk; grouping of many alerts into one message; syslog over TLS | refused at load; each alert is a message of its own ([`alerts`](super::alerts)) |
-//! | of an `ns.conf`: what GSLB does beyond records and backups, policy labels and global bindings, data sets, string maps, callouts, classic expressions | `bascule import` lists each line and exits with 2 ([`import`](super::import)) |
+//! | of an `ns.conf`: what GSLB does beyond records and backups, policy labels, data sets, string maps, callouts, classic expressions | `bascule import` lists each line and exits with 2 ([`import`](super::import)) |
 //! | shipping the journal by UDP | refused at load: a datagram can be lost without a word ([`audit`](super::audit)) |
 //! | a pair of boxes with one address (HA) | each box is on its own; two sites meet in DNS |
 //! | a journal whose end was cut off by somebody who may write the file | what is left is a whole chain, so `replay` cannot see it. Entries that were changed or taken out before the end are found. Ship it ([`audit`](super::audit)), or note the number and hash of the last entry elsewhere, to be sure of the end |

@@ -83,6 +83,25 @@
 //! one bank is all there is, its priorities are those of the rules; otherwise the rules are numbered by tens behind the
 //! vserver's own.
 //!
+//! `[policy_global]` has `responder_policies` and `rewrite_policies` that hold for every vserver of type HTTP or SSL with an address
+//! (`bind responder global`, `bind rewrite global`):
+//!
+//! ```toml
+//! [policy_global]
+//! rewrite_policies = { no-server = { priority = 100, goto = "NEXT", type = "RES_DEFAULT" } }
+//! [rewrite_action.no-server]
+//! type = "delete_http_header"
+//! target = "Server"
+//! [rewrite_policy.no-server]
+//! rule = "true"
+//! action = "no-server"
+//! ```
+//!
+//! `type` is REQ_DEFAULT (the default), REQ_OVERRIDE and, of rewriting, RES_DEFAULT and RES_OVERRIDE: those with OVERRIDE are asked
+//! before the vserver's own of the same bank, those with DEFAULT behind them, and END ends all of these. They are asked at the
+//! vserver that was addressed, once for a request, and not again where content switching hands it over. They are written in
+//! the TOML, or come from an ns.conf by [`import`](super::import); the shell and NITRO refuse to bind them.
+//!
 //! A policy that is met and says END ends its bank, and only that: behind a rewriting policy the next ones that rewrite are
 //! not asked, content switching is. NEXT asks the next by its priority. Policies that answer, refuse or switch end their bank
 //! whatever they say. A rule made of END says `stop`.
@@ -136,5 +155,5 @@
 //! `HTTP.REQ.HOSTNAME` (as it was sent, with its port), `.SERVER` (without), `HTTP.REQ.HEADER("x")`,
 //! `HTTP.REQ.COOKIE.VALUE("x")`, `HTTP.REQ.METHOD`, `CLIENT.IP.SRC`, `CLIENT.TCP.DSTPORT` and `CLIENT.SSL.CLIENT_HELLO.SNI`; a
 //! redirect takes host, URL, path and query. What the request has not is an empty text. Values of the answer are filled in
-//! nowhere. A literal with braces that a [rule](super::rules) fills in (`{url}`) is refused. Policy labels (`-invoke`), global bindings, html pages, `-headers` and
+//! nowhere. A literal with braces that a [rule](super::rules) fills in (`{url}`) is refused. Policy labels (`-invoke`), html pages, `-headers` and
 //! `-reasonPhrase`, `replace_all` and edits of bodies are refused by name.

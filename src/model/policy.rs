@@ -13,6 +13,10 @@ pub struct Policies {
     pub criteria: BTreeSet<Name>,
     /// Names of the rules that are made of bindings, with the policy of each; no configuration prints them.
     pub rules: BTreeMap<Name, (PolicyBank, Name)>,
+    /// Those that hold for every vserver of type HTTP and SSL with an address.
+    pub global: Vec<BoundPolicy>,
+    /// Rules that are made of them: asked of a request by the vserver that was addressed, and by none that it is handed to.
+    pub global_rules: BTreeSet<Name>,
 }
 
 /// A kind of object that policies need, in the order in which they name each other.
@@ -67,6 +71,8 @@ pub struct BoundPolicy {
     pub of_answer: bool,
     /// Of content switching: in place of what the policy's action says.
     pub target: Option<Name>,
+    /// Of those that hold for every vserver: asked before the vserver's own, not behind them.
+    pub overrides: bool,
 }
 
 // === impl Policies ===

@@ -7,6 +7,7 @@
 //!
 //! Every line has a fate: carried, carried in part, of no meaning here, or missing; nothing is dropped in silence.
 
+mod global;
 mod gslb;
 mod objects;
 mod scripts;
@@ -102,7 +103,9 @@ pub fn import(text: &str) -> Result<Imported, String> {
     document = Document::from_root(root);
     words::set_aside(&mut lines);
     let gslb = gslb::collect(&mut lines);
+    let everywhere = global::collect(&mut lines);
     objects::carry(&mut document, &mut lines);
+    global::carry(&mut document, &mut lines, &everywhere);
     gslb.carry(&mut document, &mut lines);
     scripts::name_folder(&mut document, &mut lines);
     unbound::tell(&mut lines);

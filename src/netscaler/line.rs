@@ -151,7 +151,16 @@ fn resource(tokens: &[Token], verb: &str) -> Result<(&'static Resource, usize), 
     };
     let object = shortened(objects.iter().copied(), &second.text).map_err(|()| ambiguous(&tokens[..2]))?;
     let found = object.and_then(|object| Resource::by_words(&[group, object]));
-    found.map(|resource| (resource, 2)).ok_or_else(|| NsError::no_such_command(&said(&tokens[..2])))
+    let unknown = || {
+        let error = NsError::no_such_command(&said(&tokens[..2]));
+        match (group, &second.text.to_ascii_lowercase()[..]) {
+            ("responder" | "rewrite", "global") => {
+                error.because("what holds for every vserver stands in `[policy_global]`")
+            }
+            _ => error,
+        }
+    };
+    found.map(|resource| (resource, 2)).ok_or_else(unknown)
 }
 
 fn statement(verb: Verb, resource: &'static Resource, tokens: &[Token]) -> Result<Statement, NsError> {

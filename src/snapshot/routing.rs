@@ -21,6 +21,8 @@ pub struct Routing {
     answer_rules: Vec<Vec<RuleId>>,
     /// By `RuleId`: how many behind it in its list are left out once it acted.
     left_out: Vec<usize>,
+    /// By `RuleId`.
+    of_entry: Vec<bool>,
     /// Patterns of edits of the path, by rule and place among its edits.
     paths: HashMap<(RuleId, usize), Regex>,
     /// By `CriterionId`.
@@ -67,7 +69,8 @@ impl Routing {
         }
         let left_out = left_out(model, rules.iter().chain(&answer_rules));
         let regexes = model.criteria.iter().map(|c| text_test(&c.test).and_then(compile)).collect();
-        Routing { rules, answer_rules, left_out, paths, regexes, reach: reach(model) }
+        let of_entry = model.rules.iter().map(|rule| model.policies.global_rules.contains(&rule.name)).collect();
+        Routing { rules, answer_rules, left_out, of_entry, paths, regexes, reach: reach(model) }
     }
 
     /// Of the request phase.
@@ -83,6 +86,11 @@ impl Routing {
     /// How many rules behind this one are not asked once it acted, as it stops the rest of its bank.
     pub fn left_out(&self, rule: RuleId) -> usize {
         self.left_out.get(rule.index()).copied().unwrap_or(0)
+    }
+
+    /// Whether only the vserver that was addressed asks it, and none that a request is handed to.
+    pub fn is_of_entry(&self, rule: RuleId) -> bool {
+        self.of_entry.get(rule.index()).copied().unwrap_or(false)
     }
 
     /// The pattern of the `nth` edit of a rule, where that is one of the path.

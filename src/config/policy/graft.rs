@@ -20,6 +20,7 @@ pub(super) struct Graft {
     rules: Vec<(String, Map<String, Json>, Place)>,
     /// The policy of each rule.
     of: BTreeMap<Name, (PolicyBank, Name)>,
+    global: BTreeSet<Name>,
     rule_names: BTreeSet<String>,
     /// The highest priority that the text says, by vserver.
     highest: BTreeMap<String, u32>,
@@ -78,6 +79,7 @@ impl Graft {
             places: BTreeMap::new(),
             rules: Vec::new(),
             of: BTreeMap::new(),
+            global: BTreeSet::new(),
             rule_names: names("rule"),
             highest,
         }
@@ -99,8 +101,14 @@ impl Graft {
         Ok(when)
     }
 
-    /// A rule under this name, or one like it.
-    pub fn rule(&mut self, wanted: String, rule: Map<String, Json>, of: (PolicyBank, Name), place: Place) {
+    /// A rule under this name, or one like it, with its policy and whether that holds for every vserver.
+    pub fn rule(
+        &mut self,
+        wanted: String,
+        rule: Map<String, Json>,
+        (of, global): ((PolicyBank, Name), bool),
+        place: Place,
+    ) {
         let wanted = shortened(wanted);
         let mut name = wanted.clone();
         let mut number = 2u64;
@@ -109,6 +117,7 @@ impl Graft {
             number += 1;
         }
         self.of.insert(name.as_str().into(), of);
+        self.global.extend(global.then(|| Name::from(name.as_str())));
         self.rules.push((name, rule, place));
     }
 
@@ -130,7 +139,7 @@ impl Graft {
             })
             .collect();
         let named = criteria.iter().map(|entry| entry.key.as_str().into()).collect();
-        let made = Made { criteria: named, rules: self.of };
+        let made = Made { criteria: named, rules: self.of, global: self.global };
         lay(document, "criterion", criteria);
         lay(document, "rule", rules);
         made

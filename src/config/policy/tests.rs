@@ -176,6 +176,44 @@ fn a_policy_that_does_nothing_is_counted_and_one_of_two_tests_that_ends_costs_th
 }
 
 #[test]
+fn what_holds_for_every_vserver_is_asked_where_requests_come_in_and_told_once_where_it_is_wrong() {
+    let text = ALL.replace("[vserver.lb-a]\ntype", "[vserver.lb-a]\naddress = \"192.0.2.21:80\"\ntype")
+        + "[policy_global.responder_policies]\nnever = 1\ndrop = { priority = 10, type = \"REQ_OVERRIDE\" }\nmoved = 20\n\
+           [policy_global.rewrite_policies]\nserver = { priority = 10, goto = \"NEXT\", type = \"RES_DEFAULT\" }\n";
+    let model = loaded(&text).unwrap();
+    let all = rules(&model);
+    let of = |vserver: &str| all.iter().filter(|rule| rule.starts_with(vserver)).cloned().collect::<Vec<_>>();
+    assert_eq!(
+        of("front/"),
+        [
+            "front/drop 10 drop",
+            "front/hosts 40 hosts+api",
+            "front/moved 30 moved!",
+            "front/old 50 old",
+            "front/server 60 ",
+        ]
+    );
+    assert_eq!(of("lb-a/")[..2], ["lb-a/drop 10 drop", "lb-a/drop-2 40 drop"]);
+    assert_eq!(of("lb-b/").len(), 3, "nobody addresses it");
+    let global = &model.policies.global_rules;
+    assert!(global.contains("front/drop") && global.contains("lb-a/drop") && !global.contains("lb-a/drop-2"));
+    let printed = render::render(&model);
+    assert_eq!(loaded(&printed).unwrap(), model, "{printed}");
+    let other = loaded(&text.replace("moved = 20", "moved = 30")).unwrap();
+    let told: Vec<String> = config::diff::diff(&model, &other).iter().map(ToString::to_string).collect();
+    assert_eq!(told, ["~ policy_global: responder_policies.moved: 20 → 30"]);
+    for (from, to, told) in [
+        ("moved = 20", "nobody = 20", "policy_global.responder_policies.nobody: there is no policy of this name"),
+        ("moved = 20", "never-2 = 20", "there is no policy of this name"),
+        ("moved = 20", "moved = 1", "its priority is that of `never`"),
+        ("type = \"RES_DEFAULT\"", "type = \"RESPONSE\"", "RESPONSE"),
+    ] {
+        let problems = loaded(&text.replace(from, to)).unwrap_err();
+        assert_eq!(problems.iter().filter(|problem| problem.contains(told)).count(), 1, "{to}: {problems:?}");
+    }
+}
+
+#[test]
 fn actions_of_rewriting_put_texts_together_out_of_what_a_request_says() {
     let edit = |kind: &str, target: &str, value: &str| {
         let table = super::action::rewrite(kind, target, value).map(|action| action.act.table());

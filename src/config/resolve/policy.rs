@@ -2,7 +2,7 @@
 
 use super::Context;
 use super::object::Object;
-use crate::config::document::{Node, Table, Value};
+use crate::config::document::{Node, Path, Place, Table, Value};
 use crate::config::schema::{Kind, ROOT, Schema};
 use crate::model::policy::{BoundPolicy, Policies, PolicyBank, PolicyKind, PolicyObject, Said};
 
@@ -15,7 +15,11 @@ pub fn all(cx: &Context<'_>) -> Policies {
         }
     }
     objects.sort_by(|a, b| (a.kind, &a.name).cmp(&(b.kind, &b.name)));
-    Policies { objects, ..Policies::default() }
+    let global = cx.section_table("policy_global").map_or_else(Vec::new, |table| {
+        let root = Path::Root;
+        bound(&Object::new(table, None, root.key("policy_global"), Place::default()))
+    });
+    Policies { objects, global, ..Policies::default() }
 }
 
 fn schema(kind: PolicyKind) -> Option<&'static Schema> {
@@ -46,7 +50,7 @@ fn said(node: &Node) -> Option<Said> {
     }
 }
 
-/// The policies of a vserver's table.
+/// The policies of a vserver's table, or of the one that holds for all.
 pub fn bound(object: &Object<'_>) -> Vec<BoundPolicy> {
     let mut all = Vec::new();
     for bank in PolicyBank::ALL {
@@ -63,7 +67,8 @@ pub fn bound(object: &Object<'_>) -> Vec<BoundPolicy> {
                 policy: entry.key.as_str().into(),
                 priority: alone.or_else(|| inner.as_ref()?.int("priority")),
                 goes_on: word("goto") == Some("NEXT"),
-                of_answer: word("type") == Some("RESPONSE"),
+                of_answer: word("type").is_some_and(|word| word.starts_with("RES")),
+                overrides: word("type").is_some_and(|word| word.ends_with("_OVERRIDE")),
                 target: word("target").map(Into::into),
             });
         }

@@ -61,6 +61,18 @@ static BOUND_CS: Schema =
 static GOTO: Words = Words { known: &["END", "NEXT"], later: &["USE_INVOCATION_RESULT"] };
 static BIND_POINTS: Words = words(&["REQUEST", "RESPONSE"]);
 
+/// What holds for every vserver that reads requests.
+pub(super) static GLOBAL: Schema = schema(&[
+    key("responder_policies", Kind::Map(&Kind::OneOf(&[PRIORITY, Kind::Table(&BOUND_RESPONDER_EVERYWHERE)]))),
+    key("rewrite_policies", Kind::Map(&Kind::OneOf(&[PRIORITY, Kind::Table(&BOUND_REWRITE_EVERYWHERE)]))),
+]);
+static BOUND_RESPONDER_EVERYWHERE: Schema =
+    schema(&[key("priority", PRIORITY), key("goto", Kind::Word(&GOTO)), key("type", Kind::Word(&OF_REQUESTS))]);
+static BOUND_REWRITE_EVERYWHERE: Schema =
+    schema(&[key("priority", PRIORITY), key("goto", Kind::Word(&GOTO)), key("type", Kind::Word(&OF_BOTH))]);
+static OF_REQUESTS: Words = words(&["REQ_DEFAULT", "REQ_OVERRIDE"]);
+static OF_BOTH: Words = words(&["REQ_DEFAULT", "REQ_OVERRIDE", "RES_DEFAULT", "RES_OVERRIDE"]);
+
 // What says no more than its priority is that number.
 const OF_RESPONDER: Kind = Kind::Map(&Kind::OneOf(&[PRIORITY, Kind::Table(&BOUND)]));
 const OF_REWRITE: Kind = Kind::Map(&Kind::OneOf(&[PRIORITY, Kind::Table(&BOUND_REWRITE)]));

@@ -145,6 +145,7 @@ fn walk(
     seen: &mut dyn FnMut(RuleId, Truth, &str),
 ) {
     let mut path: Option<Path> = None;
+    let addressed = decision.vserver;
     for _ in 0..=HOPS_MAX {
         let at = decision.vserver;
         let mut next = None;
@@ -157,6 +158,9 @@ fn walk(
         let mut place = 0;
         while let Some(&rule) = rules.get(place) {
             place += 1;
+            if at != addressed && snapshot.routing.is_of_entry(rule) {
+                continue;
+            }
             let path = path.get_or_insert_with(|| Path::new(request.target));
             let acts = |reading: &&String| value_of(snapshot, rule, request, reading).is_true();
             let Some(reading) = path.readings().iter().find(acts) else {
@@ -177,7 +181,8 @@ fn walk(
             }
         }
         if !snapshot.routing.answer_rules_of(at).is_empty() {
-            decision.answer.add(snapshot, at, request, path.get_or_insert_with(|| Path::new(request.target)));
+            let path = path.get_or_insert_with(|| Path::new(request.target));
+            decision.answer.add(snapshot, (at, at == addressed), request, path);
         }
         if let Verdict::Balance { only: Some(_) } = decision.verdict {
             return;

@@ -246,6 +246,28 @@ impl Document {
         Ok(())
     }
 
+    /// Whether a policy can hold for every vserver that reads requests.
+    pub(in crate::netscaler) fn check_everywhere(
+        &self,
+        bank: PolicyBank,
+        name: &str,
+        of_answer: bool,
+    ) -> Result<(), NsError> {
+        let policy = self.table(bank.section(), name).ok_or_else(|| NsError::no_such_resource("policyName", name))?;
+        let text = |key: &str| policy.get(key).and_then(Value::as_str).unwrap_or_default();
+        if of_answer && self.act(bank, text("action")).is_some_and(|act| act.ends() || act.changes_target()) {
+            let why = "policies on answers edit answers, and do nothing else";
+            return Err(NsError::unsupported("type", "RES_DEFAULT", why));
+        }
+        let keys = self.readable("rule", text("rule"))?.keys();
+        match !of_answer && keys.iter().any(|key| OF_ANSWER.contains(&&key[..])) {
+            true => {
+                Err(NsError::unsupported("rule", text("rule"), "it looks at the answer, and is bound to the request"))
+            }
+            false => Ok(()),
+        }
+    }
+
     /// Whether what a policy looks at is there where it is bound.
     fn check_tests(
         &self,

@@ -180,6 +180,35 @@ proptest::proptest! {
 }
 
 #[test]
+fn policies_that_are_bound_globally_hold_for_every_vserver_and_the_toml_loads() {
+    let text = format!(
+        "{POLICIES}bind responder global rp-drop 10 END -type REQ_OVERRIDE\nbind responder global rp-sorry 20\n\
+         bind rewrite global rw-srv 100 NEXT -type RES_DEFAULT\nbind rewrite global rw-status 110 NEXT -type REQ_DEFAULT\n\
+         bind responder global rp-moved 30 END -type OTHERTCP_REQ_DEFAULT\nbind responder global nope 40\n\
+         bind rewrite global rw-api 50 NEXT -type REQ_DEFAULT -invoke policylabel x\n"
+    );
+    let imported = imported(&text);
+    assert_eq!(
+        imported.document.root()["policy_global"],
+        json!({
+            "responder_policies": {"rp-drop": {"priority": 10, "type": "REQ_OVERRIDE"}, "rp-sorry": 20},
+            "rewrite_policies": {"rw-srv": {"priority": 100, "goto": "NEXT", "type": "RES_DEFAULT"}},
+        })
+    );
+    for (line, told) in [
+        ("bind rewrite global rw-status", "it looks at the answer"),
+        ("bind responder global rp-moved", "-type OTHERTCP_REQ_DEFAULT"),
+        ("bind responder global nope", "nope"),
+        ("bind rewrite global rw-api", "policy labels"),
+    ] {
+        let Fate::Missing { what, whole: true, traffic: true } = fate(&imported, line) else { panic!("{line}") };
+        assert!(what[0].contains(told), "{what:?}");
+    }
+    assert_eq!(fate(&imported, "bind responder global rp-drop"), Fate::Carried);
+    loads(&imported);
+}
+
+#[test]
 fn what_a_script_of_a_monitor_still_needs_is_told_and_the_toml_loads() {
     let imported = imported(
         "add lb monitor m-own USER -scriptName nsown.pl -scriptArgs \"a=1\" -dispatcherIP 127.0.0.1 -dispatcherPort 3013\n\

@@ -9,6 +9,13 @@ pub(super) fn tell(lines: &mut [Pending]) {
     let binds = |line: &&Pending| line.word(0) == "bind";
     let bound: BTreeSet<String> =
         lines.iter().filter(binds).filter_map(|line| line.value("policyName").map(str::to_owned)).collect();
+    // `bind responder global NAME`
+    let everywhere: BTreeSet<String> = lines
+        .iter()
+        .filter(|line| line.word(0) == "bind" && line.word(2) == "global")
+        .filter_map(|line| line.text(3).map(str::to_owned))
+        .collect();
+    let bound: BTreeSet<String> = bound.union(&everywhere).cloned().collect();
     let is_bound = |line: &&Pending| line.text(3).is_some_and(|name| bound.contains(name));
     let in_force = |line: &&Pending| (is_policy(line) && is_bound(line)) || is(line, &["policy"], "expression");
     let used: Vec<String> = lines.iter().filter(in_force).flat_map(words_behind_the_name).collect();

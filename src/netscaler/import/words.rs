@@ -1,6 +1,7 @@
 //! What lines are about, by their first words.
 
 use super::{Fate, Pending};
+use crate::model::policy::PolicyBank;
 
 /// How a line is worked off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,6 +10,8 @@ pub(super) enum Class {
     Object,
     /// GSLB and DNS: sites, services, vservers, zones, records.
     Gslb,
+    /// A policy of every vserver that reads requests.
+    Everywhere(PolicyBank),
     /// Nothing here follows from it: why.
     Irrelevant(&'static str),
     /// Nothing here does this: what it is, and whether traffic depends on it.
@@ -37,13 +40,13 @@ const CLASSES: &[(&str, Class)] = &[
     ("responder policy", Class::Object),
     ("responder action", Class::Object),
     ("responder param", Class::Irrelevant(BUILT_IN)),
-    ("responder global", Class::Missing("policies for all vservers; bind them to each", true)),
+    ("responder global", Class::Everywhere(PolicyBank::Responder)),
     ("responder policylabel", Class::Missing("policy labels", true)),
     ("responder htmlpage", Class::Missing("imported pages; write the body in the rule", true)),
     ("rewrite policy", Class::Object),
     ("rewrite action", Class::Object),
     ("rewrite param", Class::Irrelevant(BUILT_IN)),
-    ("rewrite global", Class::Missing("policies for all vservers; bind them to each", true)),
+    ("rewrite global", Class::Everywhere(PolicyBank::Rewrite)),
     ("rewrite policylabel", Class::Missing("policy labels", true)),
     ("dns nameserver", Class::Irrelevant("names are asked of the servers that the machine has")),
     ("gslb parameter", Class::Irrelevant(BUILT_IN)),
@@ -257,7 +260,7 @@ pub(super) fn set_aside(lines: &mut [Pending]) {
             Class::Missing(what, traffic) => {
                 line.fate = Some(Fate::Missing { what: vec![what.to_owned()], whole: true, traffic });
             }
-            Class::Object | Class::Gslb => {}
+            Class::Object | Class::Gslb | Class::Everywhere(_) => {}
         }
     }
 }

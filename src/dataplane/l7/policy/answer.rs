@@ -54,17 +54,25 @@ impl AnswerRules {
         self.hsts = tls.and_then(|tls| tls.hsts.as_ref()).map(Hsts::value);
     }
 
-    /// Prepares the rules of one more vserver that the request comes through.
-    pub(super) fn add(&mut self, snapshot: &Snapshot, vserver: VserverId, request: &Request<'_>, path: &Path) {
-        for &rule in snapshot.routing.answer_rules_of(vserver) {
+    /// Prepares the rules of one more vserver that the request comes through; `addressed`: it is the first.
+    pub(super) fn add(
+        &mut self,
+        snapshot: &Snapshot,
+        (vserver, addressed): (VserverId, bool),
+        request: &Request<'_>,
+        path: &Path,
+    ) {
+        let rules = snapshot.routing.answer_rules_of(vserver);
+        let is_asked = |rule: &&RuleId| addressed || !snapshot.routing.is_of_entry(**rule);
+        for (place, rule) in rules.iter().enumerate().filter(|(_, rule)| is_asked(rule)) {
             let mut folded = HeadEdits::default();
             if let Action::Edit(edits) = &snapshot.model.rules[rule.index()].action {
                 folded.fold(edits, |_| None, request);
             }
-            let mut readings: Vec<_> = path.readings().iter().map(|r| terms(snapshot, rule, request, r)).collect();
+            let mut readings: Vec<_> = path.readings().iter().map(|r| terms(snapshot, *rule, request, r)).collect();
             readings.dedup();
-            let left_out = snapshot.routing.left_out(rule);
-            self.waiting.push(Waiting { rule, left_out, readings, edits: folded });
+            let left_out = rules[place + 1..].iter().take(snapshot.routing.left_out(*rule)).filter(is_asked).count();
+            self.waiting.push(Waiting { rule: *rule, left_out, readings, edits: folded });
         }
     }
 

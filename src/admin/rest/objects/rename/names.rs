@@ -54,6 +54,8 @@ static WHERE: &[(&str, Written)] = &[
     ("vserver.*.responder_policies", Names("responder_policy")),
     ("vserver.*.rewrite_policies", Names("rewrite_policy")),
     ("cs_vserver.*.responder_policies", Names("responder_policy")),
+    ("policy_global.responder_policies", Names("responder_policy")),
+    ("policy_global.rewrite_policies", Names("rewrite_policy")),
     ("cs_vserver.*.rewrite_policies", Names("rewrite_policy")),
     ("cs_vserver.*.cs_policies", Names("cs_policy")),
     ("cs_vserver.*.cs_policies.*.target", Names("vserver")),

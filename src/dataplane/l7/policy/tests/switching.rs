@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::model::id::{GroupId, ServiceId};
-use crate::model::policy::PolicyBank;
+use crate::model::policy::{Policies, PolicyBank};
 use crate::model::rule::Edit;
 use crate::model::service::Service;
 use crate::model::state::{ServiceView, VserverView};
@@ -32,6 +32,21 @@ fn world_of(
     down: &[u32],
     banks: BTreeMap<Name, (PolicyBank, Name)>,
 ) -> Snapshot {
+    built(rules, criteria, default, down, |policies| policies.rules = banks)
+}
+
+/// The same, where nothing is down and no criterion is needed.
+fn world_with(rules: Vec<Rule>, policies: impl FnOnce(&mut Policies)) -> Snapshot {
+    built(rules, Vec::new(), None, &[], policies)
+}
+
+fn built(
+    rules: Vec<Rule>,
+    criteria: Vec<CriterionTest>,
+    default: Option<VserverId>,
+    down: &[u32],
+    policies: impl FnOnce(&mut Policies),
+) -> Snapshot {
     let mut model = Model::empty();
     let mut front = Vserver::new("front", Protocol::Http);
     front.role = Role::Cs { default, targets: vec![BLUE, GREEN] };
@@ -46,7 +61,7 @@ fn world_of(
     let named = |(i, test)| Criterion { name: format!("c{i}").into(), test };
     model.criteria = criteria.into_iter().enumerate().map(named).collect();
     model.rules = rules;
-    model.policies.rules = banks;
+    policies(&mut model.policies);
     let state = |i| if down.contains(&i) { ServiceState::Down } else { ServiceState::Up };
     let up = VserverView { state: VserverState::Up, ..VserverView::default() };
     let view = StateView {
@@ -206,6 +221,34 @@ fn a_rule_that_says_stop_leaves_out_the_rest_of_its_bank_and_nothing_else() {
     let (edits, acted) = told("/stop");
     assert_eq!((numbers(&edits), acted.len()), (vec!["10".to_owned(), "50".to_owned()], 3));
     assert_eq!(numbers(&told("/").0), ["20", "40", "50"]);
+}
+
+#[test]
+fn what_holds_for_every_vserver_is_asked_of_a_request_once_however_often_it_is_handed_over() {
+    let set = |value: &str| Action::Edit(vec![Edit::Add { name: "X".into(), value: value.into() }]);
+    let named = |name: &str, rule: Rule| Rule { name: name.into(), ..rule };
+    let all = |phase| {
+        let rules = vec![
+            named("everywhere-front", rule(FRONT, 10, &[], set("all"))),
+            named("everywhere-blue", Rule { stop: true, ..rule(BLUE, 10, &[], set("all")) }),
+            named("blue", rule(BLUE, 20, &[], set("blue"))),
+        ];
+        let mut rules: Vec<Rule> = rules.into_iter().map(|rule| Rule { phase, ..rule }).collect();
+        rules.push(rule(FRONT, 90, &[], to(BLUE)));
+        let everywhere = ["everywhere-front", "everywhere-blue"].map(Name::from).into_iter().collect();
+        world_with(rules, |policies| policies.global_rules = everywhere)
+    };
+    let values = |edits: &HeadEdits| edits.added().map(|(_, value)| value.to_owned()).collect::<Vec<_>>();
+    let asked = all(Phase::Request);
+    assert_eq!(values(&decide(&asked, FRONT, &ask("/", &[])).edits), ["all", "blue"]);
+    assert_eq!(values(&decide(&asked, BLUE, &ask("/", &[])).edits), ["all"], "addressed itself, its bank ends");
+    let answering = all(Phase::Response);
+    let told = |vserver| {
+        let decision = decide(&answering, vserver, &ask("/", &[]));
+        values(&decision.answer.ask(&answering, &answer::Answer { status: 200, fields: &[] }).0)
+    };
+    assert_eq!(told(FRONT), ["all", "blue"]);
+    assert_eq!(told(BLUE), ["all"]);
 }
 
 #[test]
