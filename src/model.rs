@@ -110,6 +110,9 @@ pub struct Model {
     pub peer_link: PeerLink,
     pub peers: Vec<Peer>,
     pub drills: DrillRules,
+    /// `[gslb] lines`: objects of GSLB that no other key says, or not in full, as lines of NetScaler. Nothing is done
+    /// with them: NetScaler's commands find here what they made before.
+    pub gslb_lines: Vec<Name>,
     pub dns: Dns,
     pub zones: Vec<Zone>,
     /// Terms that rules, records and the conditions about drills read.
@@ -191,6 +194,7 @@ impl Model {
             peer_link: PeerLink::default(),
             peers: Vec::new(),
             drills: DrillRules::default(),
+            gslb_lines: Vec::new(),
             dns: Dns::default(),
             zones: Vec::new(),
             watched: Vec::new(),

@@ -11,6 +11,7 @@ pub mod choices;
 pub mod document;
 pub mod error;
 pub mod export;
+mod gslb;
 pub mod import;
 pub mod line;
 pub mod resource;

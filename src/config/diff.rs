@@ -33,7 +33,7 @@ pub enum DifferenceKind {
 }
 
 /// Tables that stand once; all others hold objects by name.
-const ONCE: [&str; 12] = [
+const ONCE: [&str; 13] = [
     "appliance",
     "admin",
     "features",
@@ -43,6 +43,7 @@ const ONCE: [&str; 12] = [
     "resolver",
     "monitors",
     "drills",
+    "gslb",
     "dns",
     "peer_link",
     "policy_global",

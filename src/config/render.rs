@@ -60,6 +60,7 @@ pub fn render(model: &Model) -> String {
     gtm::pairs(&mut out, model);
     peer::peers(&mut out, model);
     gtm::drills(&mut out, model);
+    dns::gslb(&mut out, model);
     dns::dns(&mut out, model);
     zone::zones(&mut out, model);
     out.finish()

@@ -112,6 +112,7 @@ pub fn resolve(report: &mut Report, document: &Table, files: &dyn Files) -> Mode
     vserver::targets(&mut vservers, &rules);
     let policies = policy::all(cx);
     let drills = drill::drills(cx);
+    let gslb_lines = dns::gslb_lines(cx);
     let dns = dns::dns(cx, &certificates);
     let zones = zone::all(cx);
 
@@ -152,6 +153,7 @@ pub fn resolve(report: &mut Report, document: &Table, files: &dyn Files) -> Mode
         peer_link,
         peers,
         drills,
+        gslb_lines,
         dns,
         zones,
         watched,

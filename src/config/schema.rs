@@ -167,6 +167,7 @@ pub static ROOT: Schema = schema(&[
     key("peer_link", Kind::Table(&peer::PEER_LINK)),
     key("peer", Kind::Map(&Kind::Table(&peer::PEER))),
     key("drills", Kind::Table(&gtm::DRILLS)),
+    key("gslb", Kind::Table(&gtm::GSLB)),
     key("dns", Kind::Table(&gtm::DNS)),
     key("zone", Kind::Map(&Kind::Table(&gtm::ZONE))),
 ]);

@@ -42,9 +42,10 @@
 //!
 //! | command | objects |
 //! |---|---|
-//! | `add`, `set`, `unset`, `rm` | `server`, `service`, `serviceGroup`, `lb monitor`, `lb vserver`, `cs vserver`, `lb group`, `ssl certKey`, `cs action`, `cs policy`, `responder action`, `responder policy`, `rewrite action`, `rewrite policy`, `policy patset`, `policy expression` |
+//! | `add`, `set`, `unset`, `rm` | `server`, `service`, `serviceGroup`, `lb monitor`, `lb vserver`, `cs vserver`, `lb group`, `ssl certKey`, `cs action`, `cs policy`, `responder action`, `responder policy`, `rewrite action`, `rewrite policy`, `policy patset`, `policy expression`; `gslb site`, `gslb service`, `gslb vserver`; `dns zone`, `dns soaRec` |
+//! | `add`, `rm` | `dns addRec`, `aaaaRec`, `cnameRec`, `nsRec`, `mxRec`, `txtRec`, `srvRec`, `ptrRec` |
 //! | `set`, `unset` | `ssl vserver` (with `-HSTS ENABLED -maxage 31536000 -IncludeSubdomains YES`), `ssl service`, `ssl serviceGroup` |
-//! | `bind`, `unbind` | `service` and `serviceGroup` to monitors, `serviceGroup` to members, `lb vserver` to services and groups, `cs vserver` to its default, `lb group` to vservers, `ssl vserver` to certificates, `policy patset` to patterns, `cs vserver` and `lb vserver` to policies ([`policies`](super::policies)) |
+//! | `bind`, `unbind` | `service` and `serviceGroup` to monitors, `serviceGroup` to members, `lb vserver` to services and groups, `cs vserver` to its default, `lb group` to vservers, `ssl vserver` to certificates, `policy patset` to patterns, `cs vserver` and `lb vserver` to policies ([`policies`](super::policies)), `gslb vserver` to services and domains, `gslb service` to monitors |
 //! | `rename` | `server`, `service`, `serviceGroup`, `lb vserver`, `cs vserver`, `lb group`, policies and their actions; whatever names it follows |
 //! | `set ns hostName` | `[appliance] name` |
 //! | `enable ns feature`, `disable ns feature` | LB, GSLB; CS, SSL, REWRITE and RESPONDER are always on. What NetScaler has and is not there (CMP) is warned of where something else is enabled with it, and refused alone |
@@ -52,9 +53,9 @@
 //! | `show ns feature` | which are on |
 //! | `batch -fileName F [-outfile F]` | lines of a file; an error does not end it, and a summary tells which lines failed. The same goes for lines through a pipe |
 //!
-//! `add gslb …` and `add dns …` are refused: zones, records and scenarios decide what names are answered with. What they do is
-//! shown: `show gslb vserver`, `service`, `site`, `stat gslb vserver`, `service`, `show dns zone`, `addRec`
-//! ([`nitro`](super::nitro)); `disable service` takes a GSLB service out of the answers ([`records`](super::records)). Certificates are files of the appliance: `-cert` and `-key` name them as the TOML does.
+//! What `gslb …` and `dns …` make are zones, records, scenarios, checks and data centres ([`nitro`](super::nitro) says how and
+//! what is refused). What they do is shown: `show gslb vserver`, `service`, `site`, `stat gslb vserver`, `service`, `show dns zone`, `addRec`;
+//! `disable service` takes a GSLB service out of the answers ([`records`](super::records)). Certificates are files of the appliance: `-cert` and `-key` name them as the TOML does.
 //!
 //! An address, port and type is one service's: a second one is refused (273), as on a NetScaler. A file may say it twice.
 //!

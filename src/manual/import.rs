@@ -57,12 +57,18 @@
 //! exchange between sites, site persistence and its cookies, views and policies of DNS, GSLB service groups, places,
 //! spillover between sites, a second service with the same public address in one vserver.
 //!
+//! Addresses of sites, names of services that are aliases (`-cnameEntry`), and services and vservers that nothing uses stand
+//! in `[gslb] lines`, as lines of an ns.conf. Nothing is done with them: NITRO and the shell find them there.
+//!
 //! ## There and back
 //!
 //! `show ns runningConfig` writes what both can say as lines of an ns.conf, which import again: load balancing, content
-//! switching, policies and TLS come back as they were. **GSLB and DNS do not**: the zones, records, scenarios, checks and
-//! data centres that such lines became are comments in an export, as are rules, criteria and whatever else NetScaler has
-//! no words for. The second line counts them and the comments at the end name them; `show ns runningConfig -toml` has
+//! switching, policies, TLS, GSLB and DNS come back as they were. Of GSLB that is what such lines became, and what NITRO
+//! and the shell made: RRsets with a `gslb_vserver` whose records, scenarios, checks and services are as the table above
+//! says, and nothing beside. What somebody wrote otherwise (another condition, a `degraded_ttl`, `geo`) NetScaler has no words
+//! for, as for rules and criteria: such things are comments. Of a zone its SOA and the types of the table are lines, one line
+//! of its text each; other types, zones in files and zones by transfer are comments, and so is a `ttl` of a zone without a SOA
+//! that is not 3600 s. `[dns] listen` are services of type ADNS. The second line counts them and the comments at the end name them; `show ns runningConfig -toml` has
 //! everything, so keep that. Where the file has two servers with one address, which NetScaler has not, the first stands for
 //! the others, and a comment tells so.
 //!

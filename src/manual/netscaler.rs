@@ -283,3 +283,19 @@
 //! | translationMask | refused | `translation_mask` | as above |
 //! | td | refused | `td` | no traffic domains |
 //! | Internal | refused | `internal` | there are no hidden servers |
+//!
+//! ## GSLB and DNS
+//!
+//! They have no tables of their own in the TOML: what they become stands in [`import`](super::import), how they are made one by one
+//! and what is refused in [`nitro`](super::nitro). Supported, each with the values that mean something here:
+//!
+//! - `gslb site`: siteType LOCAL or REMOTE, siteIPAddress (kept and told; nothing connects to it).
+//! - `gslb service`: IP or serverName, serviceType, port, cnameEntry, publicIP, siteName, healthMonitor, monThreshold;
+//!   `bind gslb service`: monitorName, weight, monState.
+//! - `gslb vserver`: serviceType, dnsRecordType A, AAAA or CNAME, lbMethod ROUNDROBIN or SOURCEIPHASH, backupVServer,
+//!   disablePrimaryOnDown, considerEffectiveState, MIR, EDR; `bind gslb vserver`: serviceName with weight, domainName with TTL
+//!   and backupIP.
+//! - `dns zone`: proxyMode NO. `dns soaRec`: originServer, contact, serial, refresh, retry, expire, minimum, TTL. Records: their
+//!   data and TTL.
+//!
+//! Their other parameters are taken with the value that NetScaler has anyway, and refused with any other.

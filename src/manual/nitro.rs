@@ -78,13 +78,33 @@
 //! rewriting with their actions, pattern sets and bindings ([`policies`](super::policies)). `bascule manual netscaler` has
 //! each parameter. What else NetScaler has and clients look at lists as empty, so that they go on.
 //!
-//! **GSLB** is read and not written: `gslbvserver`, `gslbservice`, `gslbsite`, `gslbvserver_gslbservice_binding`,
-//! `gslbvserver_domain_binding`, `gslbservice_lbmonitor_binding`, the collections of both, and in `stat` `gslbvserver` and
-//! `gslbservice`. A GSLB vserver is a steered RRset ([`records`](super::records)), called as its `gslb_vserver` says or else by
+//! ## GSLB and DNS
+//!
+//! `gslbsite`, `gslbservice`, `gslbvserver`, `gslbvserver_gslbservice_binding`, `gslbvserver_domain_binding`,
+//! `gslbservice_lbmonitor_binding`, the collections of both, and in `stat` `gslbvserver` and `gslbservice`. A GSLB vserver is a steered RRset ([`records`](super::records)), called as its `gslb_vserver` says or else by
 //! its domain; a DR set is its backup vserver, called as the scenario; a GSLB service is what a record's check looks at; a
 //! site is a data centre. `gslbservice?action=disable` disables the service behind it, and answers 1858 where the state is
-//! that of a vserver or check. `dnszone`, `dnssoarec`, `dnsaddrec`, `dnsaaaarec`, `dnscnamerec`, `dnsnsrec`, `dnsmxrec`,
-//! `dnstxtrec`, `dnssrvrec` and `dnsptrrec` tell of zone text. Writing any of them answers 1088 and says what to write instead.
+//! that of a vserver or check; `stat gslbservice` counts 0 of traffic there, for no service of this box carries it.
+//! `dnszone`, `dnssoarec`, `dnsaddrec`, `dnsaaaarec`, `dnscnamerec`, `dnsnsrec`, `dnsmxrec`, `dnstxtrec`, `dnssrvrec` and
+//! `dnsptrrec` tell of zone text.
+//!
+//! They are made, changed and removed one by one, in any order, and become what an import of the same lines becomes
+//! ([`import`](super::import)). A vserver answers once it has a service and a domain. Until then it, and services that no such
+//! vserver has, stand in `[gslb] lines` as they were made: a vserver there is DOWN, a service UNKNOWN, for nobody probes it. There
+//! are also addresses of sites, and names of services that are aliases. Without a type a site is REMOTE; one is LOCAL.
+//! Without a method a vserver has ROUNDROBIN. `add` of a record writes a line into the text of its zone, `rm` takes it out;
+//! without data all of its type and name go. A name without a zone gets one, as in an import, which goes with its last record;
+//! `rm dns soaRec` leaves the zone, which `rm dns zone` takes once it is empty.
+//!
+//! Refused by name, each with its reason: methods by load, round trips or places and `persistenceType` (SOURCEIPHASH keeps a
+//! client's answer), spillover, order, dynamic weights, NAPTR, site persistence, views, what a service says of its traffic
+//! (`maxClient`, `cip`, time-outs), exchange between sites, another public port than the port, `state DISABLED` (disable it once
+//! it is used), comments; records of other types; zones in files and by transfer; GSLB service groups. 257 is answered for a
+//! vserver that somebody wrote with more than NetScaler has words for, for a domain without `gslb_vserver`, for a
+//! service that a vserver of this box balances as well, and for records that stand on several lines: change them in the
+//! configuration.
+//!
+//! ## Beyond
 //!
 //! What is not there answers 1088 (a resource), 1090 (an attribute) or 1097 with the reason (a value): nothing is taken
 //! and ignored. `GET /api/v1/nitro/missing` and the dashboard's page *Asked in vain* list what clients asked for in vain

@@ -33,7 +33,8 @@
 //!    ([`dns`](super::dns)).
 //!
 //! `gslb_vserver = "gv-web"` of an RRset changes no answer: it is what NetScaler's commands and NITRO call it, and RRsets
-//! of one name are the domains of one GSLB vserver ([`import`](super::import)).
+//! of one name are the domains of one GSLB vserver ([`import`](super::import)). `[gslb] lines` changes none either: there is
+//! what those commands made and no table says ([`nitro`](super::nitro)).
 //!
 //! How many answers were made of the primary set, of a DR set, and of what `on_empty` chose, is counted for each RRset
 //! (`bascule_rrset_answers_total`, and `served` in the REST interface): after a transition it tells who still gets what.

@@ -19,6 +19,7 @@ use serde_json::{Map, Value};
 pub(super) use write::check_name;
 
 use super::error::{NsError, Warning};
+use super::gslb;
 use super::resource::{Resource, Shape};
 use super::statement::{Statement, Verb};
 use super::value::{of_object, text_of};
@@ -98,6 +99,12 @@ impl Document {
     pub fn execute(&mut self, statement: &Statement) -> Result<Vec<Warning>, NsError> {
         let resource = statement.resource;
         let arguments = normal(&statement.arguments);
+        if resource.is_of_gslb() {
+            let mut next = Document::from_root(self.root.clone());
+            gslb::execute(&mut next, resource, statement.verb, &arguments)?;
+            self.root = next.root;
+            return Ok(Vec::new());
+        }
         match (resource.shape, statement.verb) {
             (Shape::Binding { .. }, Verb::Set) if resource.nitro == MEMBER => self.set_member(resource, &arguments)?,
             (Shape::Binding { .. }, Verb::Add | Verb::Set | Verb::Bind) => self.bind(resource, &arguments)?,
@@ -123,6 +130,7 @@ impl Document {
     pub fn has(&self, resource: &Resource, name: &str) -> bool {
         match resource.shape {
             Shape::Part { .. } => self.part_section(resource, name).is_some(),
+            Shape::Lines => gslb::has(self, resource, name),
             _ => self.table(resource.section(), name).is_some(),
         }
     }

@@ -11,6 +11,7 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value};
 
 use super::document::Document;
+use super::gslb;
 use super::resource::{Attribute, Joint, Kind, Place, Resource};
 use super::value::{Said, same};
 
@@ -55,6 +56,8 @@ const BINDINGS: [&str; 14] = [
 
 /// The lines, each with its line end; `version` stands in the first, as a saved file has it.
 pub fn lines(document: &Document, version: &str) -> String {
+    let (gslb, rest) = gslb::export(document);
+    let document = &rest;
     let (left, counted) = left::comments(document);
     let mut out = format!("#Bascule {version}\n{counted}");
     features(document, &mut out);
@@ -83,7 +86,7 @@ pub fn lines(document: &Document, version: &str) -> String {
             part(resource, &row, &mut out);
         }
     }
-    out + &left
+    out + &gslb + &left
 }
 
 fn features(document: &Document, out: &mut String) {

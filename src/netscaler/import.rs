@@ -8,15 +8,15 @@
 //! Every line has a fate: carried, carried in part, of no meaning here, or missing; nothing is dropped in silence.
 
 mod global;
-mod gslb;
 mod objects;
 mod scripts;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 mod unbound;
 mod words;
 
 use super::document::Document;
+use super::gslb;
 use super::line::{Token, tokens};
 
 /// What became of a line.
@@ -71,12 +71,12 @@ pub const BYTES_MOST: usize = 16 << 20;
 const LINES_MOST: usize = 100_000;
 
 /// A line while it is worked off.
-struct Pending {
+pub(super) struct Pending {
     number: usize,
     text: String,
-    tokens: Vec<Token>,
-    fate: Option<Fate>,
-    notes: Vec<String>,
+    pub(super) tokens: Vec<Token>,
+    pub(super) fate: Option<Fate>,
+    pub(super) notes: Vec<String>,
 }
 
 /// Reads a whole file.
@@ -116,7 +116,7 @@ pub fn import(text: &str) -> Result<Imported, String> {
 // === impl Pending ===
 
 impl Pending {
-    fn read(number: usize, text: &str) -> Pending {
+    pub(super) fn read(number: usize, text: &str) -> Pending {
         let mut pending = Pending { number, text: text.to_owned(), tokens: Vec::new(), fate: None, notes: Vec::new() };
         // The output of a session, kept as a file.
         if text.eq_ignore_ascii_case("Done") || text.starts_with("Warning: ") {
@@ -131,16 +131,16 @@ impl Pending {
     }
 
     /// The words of the line in lower case, as far as they are bare.
-    fn word(&self, at: usize) -> String {
+    pub(super) fn word(&self, at: usize) -> String {
         self.tokens.get(at).filter(|token| !token.quoted).map_or_else(String::new, |t| t.text.to_ascii_lowercase())
     }
 
-    fn text(&self, at: usize) -> Option<&str> {
+    pub(super) fn text(&self, at: usize) -> Option<&str> {
         self.tokens.get(at).map(|token| &token.text[..])
     }
 
     /// The value behind a keyword, in any case.
-    fn value(&self, keyword: &str) -> Option<&str> {
+    pub(super) fn value(&self, keyword: &str) -> Option<&str> {
         let is_it = |token: &Token| {
             !token.quoted && token.text.strip_prefix('-').is_some_and(|word| word.eq_ignore_ascii_case(keyword))
         };
@@ -149,7 +149,7 @@ impl Pending {
     }
 
     /// Nothing of it is carried, and traffic would miss it.
-    fn missing(&mut self, what: Vec<String>) {
+    pub(super) fn missing(&mut self, what: Vec<String>) {
         self.fate = Some(Fate::Missing { what, whole: true, traffic: true });
     }
 

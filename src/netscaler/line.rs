@@ -131,14 +131,7 @@ fn resource(tokens: &[Token], verb: &str) -> Result<(&'static Resource, usize), 
     let ambiguous = |tokens: &[Token]| NsError::with(1089, &[&said(tokens)]);
     let group = shortened(groups.iter().copied(), &first.text);
     let Some(group) = group.map_err(|()| ambiguous(&tokens[..1]))? else {
-        let error = NsError::no_such_command(&said(&tokens[..tokens.len().min(2)]));
-        let is_gslb = ["gslb", "dns"].iter().any(|word| first.text.eq_ignore_ascii_case(word));
-        return Err(if is_gslb {
-            error
-                .because("write zones, records, scenarios and data centres (`bascule import` makes them of an ns.conf)")
-        } else {
-            error
-        });
+        return Err(NsError::no_such_command(&said(&tokens[..tokens.len().min(2)])));
     };
     if let Some(resource) = all().find(|resource| resource.words == [group]) {
         return Ok((resource, 1));

@@ -39,6 +39,8 @@ pub enum Place {
     With(Joint),
     /// `ENABLED` changes nothing; `DISABLED` is an act that follows the statement, for state is no configuration.
     State,
+    /// Kept in NetScaler's words, and made zones, records and scenarios of by GSLB's own reader.
+    Line,
     /// Taken with these values alone, which change nothing here; the first is shown.
     Only(&'static [&'static str]),
     /// Refused by name: why.
@@ -112,6 +114,8 @@ pub enum Shape {
     Object { section: &'static str },
     /// A part of another resource's object: `sslvserver` of a vserver.
     Part { of: &'static str },
+    /// Of GSLB and DNS: no table of its own; zones, records, scenarios and data centres say it.
+    Lines,
     /// One for the whole appliance; `section` is empty where nothing can be set.
     Single { section: &'static str },
     /// Between the object of `owner` and another; `to` is the resource of the other.
@@ -194,6 +198,11 @@ impl Resource {
         self.attributes().find(|attribute| attribute.nitro.eq_ignore_ascii_case(nitro))
     }
 
+    /// Whether zones, records, scenarios and data centres say it: sites, services, vservers, their bindings, DNS.
+    pub fn is_of_gslb(&self) -> bool {
+        matches!(self.words, ["gslb" | "dns", _])
+    }
+
     /// `lb vserver`
     pub fn said(&self) -> String {
         self.words.join(" ")
@@ -219,7 +228,7 @@ mod tests {
         assert_eq!(vserver.attribute("lbMethod").unwrap().cli, "lbMethod");
         assert!(vserver.bindings().any(|b| b.nitro == "lbvserver_service_binding"));
         assert_eq!(Resource::find("lbvserver_service_binding").unwrap().section(), "vserver");
-        assert!(Resource::find("gslbvserver").is_none());
+        assert!(Resource::find("vpnvserver").is_none());
     }
 
     #[test]

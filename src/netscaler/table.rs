@@ -1,5 +1,6 @@
 //! The rows of the tables.
 
+mod gslb;
 mod lb;
 mod monitor;
 mod other;
@@ -43,6 +44,22 @@ pub(super) static RESOURCES: &[&Resource] = &[
     &policy::CS_VSERVER_REWRITE,
     &policy::LB_VSERVER_RESPONDER,
     &policy::LB_VSERVER_REWRITE,
+    &gslb::SITE,
+    &gslb::SERVICE,
+    &gslb::SERVICE_MONITOR,
+    &gslb::VSERVER,
+    &gslb::VSERVER_SERVICE,
+    &gslb::VSERVER_DOMAIN,
+    &gslb::DNS_ZONE,
+    &gslb::DNS_SOA,
+    &gslb::DNS_A,
+    &gslb::DNS_AAAA,
+    &gslb::DNS_CNAME,
+    &gslb::DNS_NS,
+    &gslb::DNS_MX,
+    &gslb::DNS_TXT,
+    &gslb::DNS_SRV,
+    &gslb::DNS_PTR,
     &other::FEATURE,
     &other::HOST_NAME,
     &other::LB_PARAMETER,
@@ -96,6 +113,11 @@ const WHY: &[(&str, &str)] = &[
     ("useproxyport", "the client's port is not used towards servers"),
     ("usip", "servers see the appliance's address; the PROXY protocol, `cip` and X-Forwarded-For tell the client's"),
 ];
+
+/// The same of what belongs to GSLB and DNS.
+pub(super) fn why_only_of_gslb(attribute: &str) -> &'static str {
+    gslb::why_only(attribute)
+}
 
 /// Why `attribute` (NITRO's name) takes no other value; empty: it goes without saying.
 pub(super) fn why_only(attribute: &str) -> &'static str {

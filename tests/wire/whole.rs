@@ -26,6 +26,8 @@ mod ejection;
 mod failover;
 #[path = "whole/gslb.rs"]
 mod gslb;
+#[path = "whole/gslb_made.rs"]
+mod gslb_made;
 #[path = "whole/imported.rs"]
 mod imported;
 #[path = "whole/kills.rs"]

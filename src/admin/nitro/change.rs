@@ -58,9 +58,6 @@ impl Call<'_> {
         let verb = match (self.parts.method.as_str(), action.as_deref()) {
             ("POST", Some("enable")) if act::is_switched(&resource) => return self.switch(&resource, true).await,
             ("POST", Some("disable")) if act::is_switched(&resource) => return self.switch(&resource, false).await,
-            _ if super::gslb::NAMES.contains(&&resource[..]) => {
-                return Err(Fault::saying(1088, format!("No such command [{resource}]: {}", super::gslb::READ_ONLY)));
-            }
             _ if found.is_none() => return Err(Fault::new(1088, printable(&resource))),
             ("POST", Some("unset")) => Verb::Unset,
             ("POST", Some("rename")) => Verb::Rename,

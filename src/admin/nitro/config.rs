@@ -63,10 +63,13 @@ pub(super) fn read(
     asked: &Asked,
 ) -> Result<Found, Fault> {
     let lower = resource.to_ascii_lowercase();
-    if let Some(found) = gslb::read(world, &lower, name, asked) {
-        return found;
-    }
     let reading = Reading { app, world, name, asked };
+    if lower.starts_with("gslb") || lower.starts_with("dns") {
+        let document = reading.document()?;
+        if let Some(found) = gslb::read(world, &document, &lower, name, asked) {
+            return found;
+        }
+    }
     if let Some(owner) = unbound::owner(&lower).filter(|_| !is_known(&lower)) {
         let document = reading.document()?;
         return unbound::read(&document, owner, &lower, name);

@@ -3,8 +3,11 @@
 //!
 //! An RRset is called what its `gslb_vserver` says, else by its domain; RRsets of one name are the domains of one vserver.
 //! A DR set is the backup vserver of the set before it, and called as its scenario.
+//!
+//! Objects that commands made and nothing uses yet stand in no table: they are told as the configuration keeps them.
 
 mod dns;
+mod kept;
 mod record;
 mod vserver;
 
@@ -20,6 +23,7 @@ use super::unbound;
 use crate::control::World;
 use crate::model::id::Kind;
 use crate::model::zone::RecordType;
+use crate::netscaler::document::Document;
 use record::{Watched, place, protocol, service_name, state, watched};
 use vserver::{Vserver, vservers};
 
@@ -45,18 +49,15 @@ pub(super) const NAMES: [&str; 18] = [
     "dnsptrrec",
 ];
 
-/// Why nothing is written here.
-pub(super) const READ_ONLY: &str =
-    "it is read here and written as zones, records, scenarios and data centres: PUT /api/v1/config, or the file";
-
 /// The resource of this name; `None`: it is none of those. Arguments choose among the objects by their attributes.
 pub(super) fn read(
     world: &World<'_>,
+    document: &Document,
     resource: &str,
     name: Option<&Named>,
     asked: &Asked,
 ) -> Option<Result<Found, Fault>> {
-    let mut found = find(world, resource, name)?;
+    let mut found = find(world, document, resource, name)?;
     if let Ok(found) = &mut found {
         let says = |object: &Object, key: &str, value: &str| {
             let said = object.get(&key.to_ascii_lowercase());
@@ -67,9 +68,13 @@ pub(super) fn read(
     Some(found)
 }
 
-fn find(world: &World<'_>, resource: &str, name: Option<&Named>) -> Option<Result<Found, Fault>> {
+fn find(world: &World<'_>, document: &Document, resource: &str, name: Option<&Named>) -> Option<Result<Found, Fault>> {
     let vservers = || vservers(world);
-    let all = |key: &str, objects: Vec<Object>| stat::pick(key, objects, name);
+    let all = |key: &str, mut objects: Vec<Object>| {
+        kept::call(document, &mut objects);
+        kept::tell(document, resource, key, &mut objects);
+        stat::pick(key, objects, name)
+    };
     Some(match resource {
         "gslbsite" => all("sitename", sites(world)),
         "gslbvserver" => all("name", vservers().iter().map(|vserver| vserver.show(world)).collect()),
@@ -80,22 +85,30 @@ fn find(world: &World<'_>, resource: &str, name: Option<&Named>) -> Option<Resul
         }
         "gslbvserver_gslbservice_binding" | "gslbvserver_domain_binding" => {
             let vservers = vservers();
-            let names = vservers.iter().map(|vserver| vserver.name.clone()).collect();
+            let mut names = vservers.iter().map(|vserver| vserver.name.clone()).collect();
+            kept::names(document, "gslbvserver", "name", &mut names);
             bound("name", names, name, |wanted| {
                 let found = vservers.iter().find(|vserver| vserver.name == wanted);
                 let list = |vserver: &Vserver<'_>| match resource {
                     "gslbvserver_domain_binding" => vserver.domains(),
                     _ => vserver.members(world),
                 };
-                found.map(list).unwrap_or_default()
+                let mut found = found.map_or_else(|| kept::bound(document, resource, "name", wanted), list);
+                kept::call(document, &mut found);
+                found
             })
         }
         "gslbservice_lbmonitor_binding" => {
-            let names = services(world).into_keys().collect();
-            bound("serviceName", names, name, |wanted| monitors(world, wanted))
+            let live = services(world);
+            let mut names = live.keys().cloned().collect();
+            kept::names(document, "gslbservice", "servicename", &mut names);
+            bound("serviceName", names, name, |wanted| match live.contains_key(wanted) {
+                true => monitors(world, wanted),
+                false => kept::bound(document, resource, "servicename", wanted),
+            })
         }
         _ if unbound::owner(resource).is_some_and(|owner| owner.starts_with("gslb")) => {
-            let (key, names) = match unbound::owner(resource) {
+            let (key, mut names) = match unbound::owner(resource) {
                 Some("gslbvserver") => ("name", vservers().into_iter().map(|vserver| vserver.name).collect()),
                 Some("gslbservice") => ("serviceName", services(world).into_keys().collect()),
                 Some("gslbsite") => {
@@ -103,6 +116,9 @@ fn find(world: &World<'_>, resource: &str, name: Option<&Named>) -> Option<Resul
                 }
                 _ => ("serviceGroupName", Vec::new()),
             };
+            if let Some(owner) = unbound::owner(resource) {
+                kept::names(document, owner, &key.to_ascii_lowercase(), &mut names);
+            }
             bound(key, names, name, |_| Vec::new())
         }
         _ => return dns::read(world, resource).map(|found| found.and_then(|(key, list)| stat::pick(key, list, name))),

@@ -263,8 +263,11 @@ pub(super) fn usages() -> Vec<String> {
         if Document::is_renamed(resource) {
             usages.push(format!("rename {said} <name> <newName>"));
         }
-        usages.push(format!("set {said} <name> -<parameter> <value>..."));
-        usages.push(format!("unset {said} <name> -<parameter>..."));
+        // A record is taken away and added again.
+        if resource.words[0] != "dns" || resource.words[1] == "soaRec" {
+            usages.push(format!("set {said} <name> -<parameter> <value>..."));
+            usages.push(format!("unset {said} <name> -<parameter>..."));
+        }
         for binding in resource.bindings() {
             let arguments: Vec<String> = binding.positional.iter().map(|one| format!("<{one}>")).collect();
             let keyword = binding.required.iter().find(|one| !binding.positional.contains(one));

@@ -1,4 +1,4 @@
-//! `[dns]`.
+//! `[gslb]` and `[dns]`.
 
 use super::text::{Text, Value};
 use crate::model::Model;
@@ -6,6 +6,14 @@ use crate::model::dns::{ClientSubnet, Cookies, RateLimit, TcpLimits};
 use crate::model::geo::Database;
 use crate::model::net::Network;
 use crate::model::transfer::TsigSecret;
+
+/// Nothing where no line is kept.
+pub(super) fn gslb(out: &mut Text, model: &Model) {
+    if !model.gslb_lines.is_empty() {
+        out.table(&["gslb"]);
+        out.key("lines", Value::strs(&model.gslb_lines));
+    }
+}
 
 pub(super) fn dns(out: &mut Text, model: &Model) {
     let dns = &model.dns;

@@ -1,4 +1,4 @@
-//! `[dns]`.
+//! `[gslb]` and `[dns]`.
 
 use std::net::SocketAddr;
 
@@ -8,6 +8,7 @@ use crate::config::document::{Node, Path, Table, Value};
 use crate::config::values;
 use crate::model::dns::{ClientSubnet, CookieKey, Cookies, DOH_PATH, Dns, Encrypted, NSID_MAX, RateLimit, TcpLimits};
 use crate::model::geo::Database;
+use crate::model::id::Name;
 use crate::model::net::Network;
 use crate::model::tls::Certificate;
 
@@ -31,6 +32,24 @@ pub fn dns(cx: &mut Context<'_>, certificates: &[Certificate]) -> Dns {
         ecs: ecs(&object),
         geo: geo(cx, &object),
     }
+}
+
+/// `[gslb] lines`, which are told again and never carried out.
+pub fn gslb_lines(cx: &mut Context<'_>) -> Vec<Name> {
+    let items = cx.section_table("gslb").and_then(|table| table.get("lines")).and_then(Node::list).unwrap_or(&[]);
+    let path = Path::Root;
+    let path = path.key("gslb");
+    let list = path.key("lines");
+    let mut lines = Vec::with_capacity(items.len());
+    for (index, node) in items.iter().enumerate() {
+        let Some(text) = node.text() else { continue };
+        if !["add gslb ", "set gslb ", "bind gslb "].iter().any(|begin| text.starts_with(begin)) {
+            let what = format!("{list}: a line here begins with `add gslb`, `set gslb` or `bind gslb`");
+            cx.report.error(node.place, list.item(index), what);
+        }
+        lines.push(Name::from(text));
+    }
+    lines
 }
 
 fn listen(cx: &mut Context<'_>, object: &Object<'_>) -> Vec<SocketAddr> {

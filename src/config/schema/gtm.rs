@@ -240,6 +240,9 @@ pub(super) static DATACENTER_PAIR: Schema = schema(&[
 static AFTER_MAINTENANCE: Words = words(&["hold", "now"]);
 static ACCESS: Words = words(&["wan", "lan"]);
 
+/// What no other key says of objects that NetScaler's commands made.
+pub(super) static GSLB: Schema = schema(&[key("lines", NAMES)]);
+
 pub(super) static DNS: Schema = Schema {
     keys: &[
         key("listen", Kind::OneOf(&[Kind::List(&Kind::Socket), Kind::Socket])),

@@ -8,6 +8,7 @@ use super::policy::{bank_of, patterns};
 use super::{Document, joint, part};
 use crate::model::service::Protocol;
 use crate::model::vserver::Vserver;
+use crate::netscaler::gslb;
 use crate::netscaler::resource::{Attribute, Place, Resource, Shape};
 use crate::netscaler::value::{Said, from_toml, get, schema_of, typed};
 
@@ -15,6 +16,9 @@ impl Document {
     /// Every object of a resource, or every binding, in the order of the text. Values are typed as NITRO types them;
     /// attributes that have neither a value nor a default are absent. What a run alone knows (states, counters) is not here.
     pub fn objects(&self, resource: &'static Resource) -> Vec<Map<String, Value>> {
+        if resource.is_of_gslb() {
+            return gslb::objects(self, resource);
+        }
         match resource.shape {
             Shape::Object { section } => {
                 let names: Vec<&str> = self.section(section).map(|(name, _)| name).collect();
@@ -29,6 +33,7 @@ impl Document {
                 owners.iter().flat_map(of).collect()
             }
             Shape::Single { .. } => self.object(resource, "").into_iter().collect(),
+            Shape::Lines => Vec::new(),
         }
     }
 
@@ -101,7 +106,7 @@ impl Document {
                 let at = joint::At { document: self, resource, name, schema };
                 joint::read(&at, table, attribute, joint)
             }
-            Place::Only(_) | Place::Refused(_) | Place::State | Place::Other => None,
+            Place::Line | Place::Only(_) | Place::Refused(_) | Place::State | Place::Other => None,
         }
     }
 

@@ -6,6 +6,7 @@ use super::check::bound_names;
 use super::{Document, name_of};
 use crate::netscaler::document::write::check_name;
 use crate::netscaler::error::NsError;
+use crate::netscaler::gslb;
 use crate::netscaler::resource::Resource;
 use crate::netscaler::value::text_of;
 
@@ -106,7 +107,7 @@ impl Document {
         {
             return Some("[defaults.service]".to_owned());
         }
-        self.term(section, name)
+        self.term(section, name).or_else(|| gslb::kept_user(self, target, name))
     }
 
     /// Where a term such as `vs:web` stands.
@@ -182,6 +183,9 @@ impl Document {
         let Some(new) = new else { return Err(NsError::missing("newName")) };
         check_name(&new)?;
         self.check_new(resource, &new)?;
+        if let Some(user) = gslb::kept_user(self, resource.section(), &name) {
+            return Err(NsError::in_use(resource.key, &name, &user));
+        }
         let section = resource.section();
         if let Some(Value::Object(tables)) = self.root.get_mut(section) {
             rename_key(tables, &name, &new);

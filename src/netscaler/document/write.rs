@@ -120,7 +120,7 @@ impl Document {
                 Place::State => acts.extend(state(resource, name, None, value.as_deref(), attribute)?),
                 Place::Only(values) => tolerate(attribute, values, value.as_deref())?,
                 Place::Refused(why) => refuse(attribute, why, value.as_deref())?,
-                Place::Name | Place::Other => {}
+                Place::Name | Place::Other | Place::Line => {}
             }
         }
         let at = joint::At { document: self, resource, name, schema };

@@ -88,8 +88,14 @@ pub(super) fn comments(document: &Document) -> (String, String) {
         match value {
             _ if is_said => {}
             Value::Object(entries) if !entries.is_empty() && entries.values().all(Value::is_object) => {
-                for name in entries.keys() {
-                    let _ = writeln!(left, "# [{}]", path_text(&[key, name]));
+                for (name, entry) in entries {
+                    let path = path_text(&[key, name]);
+                    // Of these the other keys are said.
+                    let said_in_part = ["zone", "datacenter"].contains(&&key[..]);
+                    let keys: Vec<&str> =
+                        entry.as_object().into_iter().flat_map(Map::keys).map(String::as_str).collect();
+                    let keys = if said_in_part { format!(" {}", keys.join(", ")) } else { String::new() };
+                    let _ = writeln!(left, "# [{path}]{}", keys.trim_end());
                 }
                 counted.push(format!("[{key}] {}", entries.len()));
             }

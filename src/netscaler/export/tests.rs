@@ -57,11 +57,12 @@ fn a_configuration_is_told_line_by_line_and_what_is_left_is_named() {
          bind service web1 -monitorName web-ok -weight 2\n\
          bind lb vserver web web1\n\
          bind lb vserver web g\n\
+         add dns zone example.test -proxyMode NO\n\
          # NetScaler has no words for what follows; `show ns runningConfig -toml` shows it:\n\
          # [service.web1] passive.server_errors = 5\n\
          # [service_group.g.member.one] is called 192.0.2.9:81 there\n\
          # [vserver.web] surge.max = 5\n\
-         # [zone.\"example.test\"]\n"
+         # [zone.\"example.test\"] ttl\n"
     );
 }
 

@@ -151,7 +151,7 @@ fn policies_are_carried_as_they_are_written_and_what_cannot_be_is_told() {
     loads(&imported);
 }
 
-pub(super) fn loads(imported: &Imported) {
+pub(in crate::netscaler) fn loads(imported: &Imported) {
     struct NoFiles;
     impl crate::config::Files for NoFiles {
         fn glob(&self, _: &str) -> Result<Vec<String>, String> {

@@ -29,6 +29,8 @@ pub(super) fn of_object(
         _ if resource.nitro == "lbmonitor" && verb != Verb::Rename => vec!["monitorname", "type"],
         Verb::Rename => vec![resource.key, "newname"],
         _ if resource.key.is_empty() => resource.positional.to_vec(),
+        // `rm dns addRec www.example.test 192.0.2.1`
+        Verb::Remove if resource.words[0] == "dns" => resource.positional.to_vec(),
         _ => vec![resource.key],
     };
     // `set lb vserver web -weight 3 svc1`

@@ -61,7 +61,8 @@ fn everything_may_be_shortened_as_long_as_it_is_unambiguous() {
     assert_eq!(one("set serviceGroup g -maxClient 3").1, "servicegroup");
     assert_eq!(code("set lb vserver web -colour red"), 1090);
     assert_eq!(code("add lb thing x"), 1088);
-    assert_eq!(code("add gslb vserver x HTTP"), 1088);
+    assert_eq!(one("add gslb vserver x HTTP").1, "gslbvserver");
+    assert_eq!(code("add gslb group x"), 1088);
     assert_eq!(code("add"), 1088);
 }
 

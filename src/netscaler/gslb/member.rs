@@ -8,8 +8,8 @@ use std::net::{IpAddr, SocketAddr};
 
 use serde_json::{Value, json};
 
-use super::super::super::resource::Resource;
-use super::super::super::statement::{Statement, Verb};
+use super::super::resource::Resource;
+use super::super::statement::{Statement, Verb};
 use super::said::{self, Object};
 use super::{Books, Carrying, zones};
 use crate::config::condition::parse_term;

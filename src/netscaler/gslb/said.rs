@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::super::super::document::check_name;
-use super::super::super::line::Token;
+use super::super::document::check_name;
+use super::super::line::Token;
 use super::Pending;
 
 /// One keyword with its value, and the line that has it.
@@ -34,7 +34,7 @@ pub(super) struct Object {
     pub bound: Vec<Bound>,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Objects {
     list: Vec<Object>,
     by_name: HashMap<String, usize>,
@@ -155,10 +155,70 @@ impl Known {
 // === impl Object ===
 
 impl Object {
+    pub fn new(name: &str, words: Vec<String>) -> Object {
+        Object { name: name.to_owned(), words, ..Object::default() }
+    }
+
     /// The last value of an option, which is not left any more.
     pub fn take(&mut self, key: &str) -> Option<Opt> {
         take(&mut self.options, key)
     }
+
+    /// The last value of an option.
+    pub fn value(&self, key: &str) -> Option<&str> {
+        value(&self.options, key)
+    }
+
+    pub fn set(&mut self, key: &str, value: impl Into<String>) {
+        let at = self.options.iter().position(|option| option.key.eq_ignore_ascii_case(key));
+        let option = Opt { line: 0, key: key.to_owned(), value: value.into() };
+        match at {
+            Some(at) => self.options[at] = option,
+            None => self.options.push(option),
+        }
+    }
+
+    /// What is bound by this option, with all that the binding says.
+    pub fn bound<'a>(&'a self, by: &'a str) -> impl Iterator<Item = (&'a str, &'a Bound)> + 'a {
+        self.bound.iter().filter_map(move |bound| Some((value(&bound.options, by)?, bound)))
+    }
+
+    /// Takes away what is bound by this option and named so; whether there was anything.
+    pub fn unbind(&mut self, by: &str, name: &str) -> bool {
+        let before = self.bound.len();
+        self.bound.retain(|bound| value(&bound.options, by) != Some(name));
+        self.bound.len() < before
+    }
+
+    /// Whether both say the same, in whatever order.
+    pub fn says_as(&self, other: &Object) -> bool {
+        let said = |options: &[Opt]| {
+            let mut all: Vec<String> =
+                options.iter().map(|option| format!("{} {}", option.key.to_ascii_lowercase(), option.value)).collect();
+            all.sort();
+            all
+        };
+        let bound = |object: &Object| {
+            let mut all: Vec<Vec<String>> = object.bound.iter().map(|bound| said(&bound.options)).collect();
+            all.sort();
+            all
+        };
+        self.words == other.words && said(&self.options) == said(&other.options) && bound(self) == bound(other)
+    }
+}
+
+// === impl Bound ===
+
+impl Bound {
+    pub fn new(options: &[(&str, &str)]) -> Bound {
+        let option = |(key, value): &(&str, &str)| Opt { line: 0, key: (*key).to_owned(), value: (*value).to_owned() };
+        Bound { line: 0, options: options.iter().map(option).collect() }
+    }
+}
+
+/// The last value of an option.
+pub(super) fn value<'a>(options: &'a [Opt], key: &str) -> Option<&'a str> {
+    options.iter().rev().find(|option| option.key.eq_ignore_ascii_case(key)).map(|option| &option.value[..])
 }
 
 /// The last value of an option, which is not left any more.
@@ -204,6 +264,30 @@ impl Objects {
 
     pub fn get(&self, name: &str) -> Option<&Object> {
         self.by_name.get(name).and_then(|index| self.list.get(*index))
+    }
+
+    pub fn get_mut(&mut self, name: &str) -> Option<&mut Object> {
+        self.by_name.get(name).and_then(|index| self.list.get_mut(*index))
+    }
+
+    /// In the place of what has its name, else at the end.
+    pub fn put(&mut self, object: Object) {
+        match self.by_name.get(&object.name).and_then(|index| self.list.get_mut(*index)) {
+            Some(old) => *old = object,
+            None => {
+                self.by_name.insert(object.name.clone(), self.list.len());
+                self.list.push(object);
+            }
+        }
+    }
+
+    pub fn remove(&mut self, name: &str) {
+        self.list.retain(|object| object.name != name);
+        self.by_name = self.list.iter().enumerate().map(|(at, object)| (object.name.clone(), at)).collect();
+    }
+
+    pub fn iter_mut(&mut self) -> std::slice::IterMut<'_, Object> {
+        self.list.iter_mut()
     }
 
     /// In the order of the file.

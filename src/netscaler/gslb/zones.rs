@@ -4,15 +4,19 @@
 //! knows and for nothing beside them, and a zone of the parent domain would deny names that others have. A CNAME, which no
 //! apex can be, and names of services (`_sip._tcp.…`) stand in a zone of the domain above them.
 
-use std::collections::{BTreeMap, HashMap};
+mod kept;
+
+use std::collections::HashMap;
 use std::net::IpAddr;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::said::{self, Opt, take};
 use super::{Books, Carrying, Pending};
 use crate::config::zonefile;
 use crate::model::zone::DnsName;
+use kept::Zone;
+pub(super) use kept::Zones;
 
 /// `add dns KIND`
 pub(super) const KINDS: [&str; 10] =
@@ -24,6 +28,7 @@ pub(super) const TTL: u32 = 3600;
 const TTL_MOST: u32 = 0x7fff_ffff;
 
 /// One line of DNS, or one record of it.
+#[derive(Clone)]
 pub(super) struct Record {
     pub line: usize,
     /// In lower case, without the last dot.
@@ -31,27 +36,11 @@ pub(super) struct Record {
     what: What,
 }
 
+#[derive(Clone)]
 enum What {
     Zone(Vec<Opt>),
     Soa(Vec<Opt>),
     Data { rtype: &'static str, data: String, ttl: u32, options: Vec<Opt> },
-}
-
-#[derive(Default)]
-pub(super) struct Zones {
-    zones: BTreeMap<String, Zone>,
-    first_line: Option<usize>,
-}
-
-#[derive(Default)]
-struct Zone {
-    table: Map<String, Value>,
-    /// A line of the file, a line of the text.
-    text: Vec<(usize, String)>,
-    rrsets: Map<String, Value>,
-    /// No line says it.
-    is_made: bool,
-    is_told: bool,
 }
 
 /// Errors: what cannot be read.
@@ -131,7 +120,7 @@ pub(super) fn host(text: &str) -> Result<String, String> {
 }
 
 /// A string of a TXT record (RFC 1035 §5.1).
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for byte in text.bytes() {
         match byte {
@@ -145,7 +134,7 @@ fn quoted(text: &str) -> String {
 }
 
 /// The domain in whose zone a name stands where the file says none; `None`: it would be a top-level domain.
-fn zone_for(name: &str, below: bool) -> Option<&str> {
+pub(super) fn zone_for(name: &str, below: bool) -> Option<&str> {
     let mut rest = name;
     while let Some((first, above)) = rest.split_once('.')
         && (first.starts_with('_') || first == "*")
@@ -191,7 +180,7 @@ impl Carrying<'_> {
         }
         names.sort_by_cached_key(|(name, line, below)| (name.matches('.').count(), *below, *line));
         for (name, _, below) in names {
-            if self.zones.of(&name).is_some_and(|(_, owner)| !(below && owner == "@")) {
+            if self.zones.holder(&name).is_some_and(|(_, owner)| !(below && owner == "@")) {
                 continue;
             }
             if let Some(zone) = zone_for(&name, below).filter(|zone| !self.zones.zones.contains_key(*zone)) {
@@ -207,7 +196,8 @@ impl Carrying<'_> {
         if proxies && !has_soa {
             return self.missing(record.line, "answers of other servers are not passed on: -proxyMode NO is a zone");
         }
-        self.zones.zones.entry(record.owner.clone()).or_default();
+        let zone = self.zones.zones.entry(record.owner.clone()).or_default();
+        zone.table.entry("ttl").or_insert_with(|| format!("{TTL}s").into());
         self.carried(record.line);
         for option in options {
             let same = ["DISABLED", "NONE"].iter().any(|same| option.value.eq_ignore_ascii_case(same));
@@ -258,7 +248,7 @@ impl Carrying<'_> {
         let mut ttls: HashMap<(&str, &str), u32> = HashMap::new();
         for record in records {
             let What::Data { rtype, data, ttl, options } = &record.what else { continue };
-            let Some((zone_name, owner)) = self.zones.of(&record.owner) else {
+            let Some((zone_name, owner)) = self.zones.holder(&record.owner) else {
                 self.missing(record.line, "no zone can hold it: say one by `add dns soaRec`");
                 continue;
             };
@@ -294,7 +284,7 @@ impl Carrying<'_> {
         let mut refused = Vec::new();
         for (name, zone) in &mut self.zones.zones {
             let Some(origin) = DnsName::parse(&format!("{name}."), &DnsName::root()) else { continue };
-            let (_, problems) = zonefile::read(&zone.text(), &origin, TTL);
+            let (_, problems) = zonefile::read(&zone.text(), &origin, zone.ttl());
             let mut bad: Vec<(usize, usize, String)> = Vec::new();
             for problem in problems {
                 let index = (problem.line as usize).saturating_sub(1);
@@ -316,7 +306,7 @@ impl Carrying<'_> {
 
     /// Takes an RRset into its zone. Errors: it cannot stand there; why.
     pub(super) fn rrset(&mut self, line: usize, name: &str, rtype: &str, table: Value) -> Result<(), String> {
-        let Some((zone_name, owner)) = self.zones.of(name) else {
+        let Some((zone_name, owner)) = self.zones.holder(name) else {
             return Err("no zone can hold it: say one by `add dns soaRec`".into());
         };
         let Some(zone) = self.zones.zones.get_mut(&zone_name) else { return Ok(()) };
@@ -345,50 +335,5 @@ impl Carrying<'_> {
         zone.is_told = true;
         let whole = if owner == "@" { "a zone of its own, and nothing beside it is answered" } else { "made for it" };
         self.note(line, format!("the file says no zone for {name}: `{zone_name}` is {whole}"));
-    }
-}
-
-// === impl Zones ===
-
-impl Zones {
-    /// The zone that holds a name, the longest, and the name in it.
-    pub fn of(&self, name: &str) -> Option<(String, String)> {
-        let mut rest = name;
-        loop {
-            if self.zones.contains_key(rest) {
-                let owner = name[..name.len() - rest.len()].trim_end_matches('.');
-                return Some((rest.to_owned(), if owner.is_empty() { "@".into() } else { owner.to_owned() }));
-            }
-            rest = rest.split_once('.')?.1;
-        }
-    }
-
-    /// The first line that needs a DNS server.
-    pub fn first_line(&self) -> Option<usize> {
-        self.first_line
-    }
-
-    /// Those that hold something.
-    pub fn into_tables(self) -> impl Iterator<Item = (String, Map<String, Value>)> {
-        let holds = |zone: &Zone| !(zone.text.is_empty() && zone.rrsets.is_empty() && zone.table.is_empty());
-        self.zones.into_iter().filter(move |(_, zone)| holds(zone) || !zone.is_made).map(|(name, zone)| {
-            let text = zone.text();
-            let mut table = zone.table;
-            if !text.is_empty() {
-                table.insert("static".into(), json!(text));
-            }
-            if !zone.rrsets.is_empty() {
-                table.insert("rrset".into(), zone.rrsets.into());
-            }
-            (name, table)
-        })
-    }
-}
-
-// === impl Zone ===
-
-impl Zone {
-    fn text(&self) -> String {
-        self.text.iter().map(|(_, text)| format!("{text}\n")).collect()
     }
 }

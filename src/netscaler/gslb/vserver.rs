@@ -10,7 +10,7 @@ use super::{Books, Carrying, zones};
 use crate::config::condition::parse_term;
 
 /// NetScaler's longest chain of backups.
-const DEPTH: usize = 10;
+pub(super) const DEPTH: usize = 10;
 
 /// One vserver of a chain, ready to be written.
 struct Set {
@@ -59,12 +59,18 @@ fn one(
         Some(other) => return Err(format!("records of type {other} are not chosen by GSLB here")),
     };
     let mut chain: Vec<String> = vec![vserver.name.clone()];
+    let mut seen = chain.clone();
     let mut last = vserver;
     while let Some(option) = last.options.iter().rev().find(|o| o.key.eq_ignore_ascii_case("backupVServer")) {
         let (line, name) = (option.line, option.value.clone());
         match books.vservers.get(&name) {
-            Some(next) if !chain.contains(&name) && chain.len() < DEPTH => {
-                chain.push(name);
+            Some(next) if !seen.contains(&name) && seen.len() < DEPTH => {
+                // Nobody can be led to one that has no service.
+                match next.bound("serviceName").next() {
+                    Some(_) => chain.push(name.clone()),
+                    None => carrying.note(line, format!("GSLB vserver `{name}` has no service to fall back to")),
+                }
+                seen.push(name);
                 last = next;
             }
             Some(_) => {

@@ -5,11 +5,18 @@
 //! itself: all members of the one before are down. Lines are read first, all of them ([`Books`]); then every vserver that
 //! has a domain is carried with all that it needs ([`vserver`]), then the other records ([`zones`]).
 
+mod change;
+mod export;
+mod lines;
 mod member;
+mod read;
+mod records;
 mod said;
+mod show;
 #[cfg(test)]
 mod tests;
 mod vserver;
+mod write;
 mod zones;
 
 use std::collections::{BTreeMap, HashSet};
@@ -17,16 +24,21 @@ use std::net::IpAddr;
 
 use serde_json::{Map, Value, json};
 
-use super::super::document::Document;
-use super::{Fate, Pending};
+use super::document::Document;
+use super::import::{Fate, Pending};
+use super::resource::Resource;
+pub(super) use change::execute;
+pub(super) use export::export;
+pub(super) use read::{Book, kept_user};
 use said::{Object, Objects, Opt};
+pub(super) use show::objects;
 use zones::{Record, Zones};
 
 /// Of a line that nobody has needed yet.
-const UNUSED: &str = "nothing that is carried uses it";
+const UNUSED: &str = "nothing that is carried uses it; `[gslb] lines` keeps it";
 
 /// All lines of GSLB and DNS, as they are written.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Books {
     sites: Objects,
     services: Objects,
@@ -162,6 +174,34 @@ impl Books {
         carrying.records(&self.records);
         carrying.listen(&self);
         carrying.finish();
+        self.keep(document, lines);
+    }
+
+    /// What no table says: addresses of sites, names of aliases, and objects that nothing uses yet.
+    fn keep(&self, document: &mut Document, lines: &[Pending]) {
+        let mut books = self.clone();
+        let own = document.root().get("appliance").and_then(|appliance| appliance.get("site")?.as_str());
+        for site in books.sites.iter_mut() {
+            let kind = if own == Some(&site.name[..]) { "LOCAL" } else { "REMOTE" };
+            let is_address = |word: &&String| word.parse::<IpAddr>().is_ok_and(|ip| !ip.is_unspecified());
+            let address = site.words.iter().find(is_address).cloned();
+            let words = std::iter::once(kind.to_owned()).chain(address).collect();
+            *site = Object::new(&site.name, words);
+        }
+        let kept = books.lines(|kind, object| {
+            let is_alias = object.value("cnameEntry").is_some();
+            match lines.get(object.line).map(|line| &line.fate) {
+                _ if kind == "site" => object.words.len() > 1,
+                Some(Some(Fate::Irrelevant(_))) => true,
+                Some(Some(Fate::Missing { whole: true, .. })) | None => false,
+                Some(_) => kind == "service" && is_alias,
+            }
+        });
+        if !kept.is_empty() {
+            let mut root = std::mem::take(document).into_root();
+            root.insert("gslb".into(), json!({ "lines": kept }));
+            *document = Document::from_root(root);
+        }
     }
 }
 
@@ -283,5 +323,17 @@ impl Carrying<'_> {
             self.lines[line].fate =
                 Some(if what.is_empty() { Fate::Carried } else { Fate::Missing { what, whole: false, traffic } });
         }
+    }
+}
+
+/// Whether an object of GSLB or DNS has this name. Records of a name are many, so none of them has one.
+pub(super) fn has(document: &Document, resource: &Resource, name: &str) -> bool {
+    match resource.nitro {
+        "gslbsite" => document.table("datacenter", name).is_some(),
+        "gslbservice" => Book::of(document).books.services.get(name).is_some(),
+        "gslbvserver" => Book::of(document).books.vservers.get(name).is_some(),
+        "dnszone" => document.table("zone", name).is_some(),
+        "dnssoarec" => document.table("zone", name).is_some_and(|zone| zone.contains_key("soa")),
+        _ => false,
     }
 }
