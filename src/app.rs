@@ -12,6 +12,7 @@ mod logging;
 mod ready;
 mod run;
 mod signals;
+mod supervised;
 
 pub use first_boot::{FirstBootOptions, Places, first_boot};
 

@@ -9,6 +9,7 @@ mod config;
 pub mod demo;
 mod drill;
 mod explain;
+mod generated;
 mod import;
 mod journal;
 mod login_check;
@@ -64,6 +65,7 @@ pub fn run(command: Command) -> ExitCode {
         Command::Import { file, strict, all } => import::run(&file, strict, all),
         Command::Diff(args) => config::diff(&args),
         Command::Apply(args) => config::apply(&args),
+        Command::Reload(target) => config::reload(&target),
         Command::Test { paths, junit } => rehearse::test(&paths, &rehearse::TestOptions { junit }),
         Command::Simulate { config, events } => rehearse::simulate(&config, &events),
         Command::Replay { state_dir } => rehearse::replay(&state_dir),
@@ -82,6 +84,8 @@ pub fn run(command: Command) -> ExitCode {
         Command::LoginCheck(args) => login_check::run(&args),
         Command::Token { what } => token::run(&what),
         Command::DemoBackend(args) => demo_backend(args),
+        Command::Completion { shell } => generated::completion(shell),
+        Command::ManPage => generated::page(),
     }
 }
 

@@ -39,6 +39,7 @@
 //! - [`windows`]: time windows with zones, holidays and one-off spans; switches
 //! - [`complaints`]: what operators of other products miss, what answers it here, and the tests that hold it
 //! - [`dashboard`]: the pages in a browser: reading them, acting, keys
+//! - [`appliance`]: the Debian package, the tarball, the container image, the bootable disk: installing, seeding, upgrading
 //! - [`operations`]: the state directory, the journal, stopping, upgrading, when the disk fails
 //! - [`methods`]: how a member is chosen for a client: methods, weights, orders, splits, passive health
 //! - [`policies`]: NetScaler's policies: expressions, actions, bindings, and what follows from them
@@ -48,6 +49,7 @@
 
 pub mod access;
 pub mod alerts;
+pub mod appliance;
 pub mod audit;
 pub mod checks;
 pub mod choices;

@@ -47,6 +47,11 @@ impl Listeners {
         }
     }
 
+    /// Vservers that listen.
+    pub fn count(&self) -> usize {
+        self.vservers.iter().filter(|(_, _, at)| at.is_ok()).count()
+    }
+
     /// For people.
     pub fn print(&self, mut out: impl Write) -> io::Result<()> {
         match &self.fingerprint {

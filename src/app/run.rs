@@ -16,6 +16,7 @@ use tokio::task::JoinHandle;
 use super::logging::Logging;
 use super::ready::{self, Listeners};
 use super::signals::{self, Hangup, StopSignals};
+use super::supervised;
 use super::{RunOptions, first_boot, state_directory};
 use crate::admin::{self, Doors, TlsDoor};
 use crate::config::Loaded;
@@ -71,6 +72,7 @@ pub(super) async fn run(options: RunOptions, logging: &Logging) -> ExitCode {
     };
     logging.follow(Arc::clone(&running.reactor.cell));
     signals::reload_on_hangup(hangup, running.reactor.handle.clone());
+    supervised::watch(running.reactor.handle.clone());
     let code = tokio::select! {
         name = stop.next() => {
             tracing::info!("{name}: draining for at most {:?}", options.drain);
@@ -82,6 +84,7 @@ pub(super) async fn run(options: RunOptions, logging: &Logging) -> ExitCode {
         }
         never = tell_ready(&running, &options) => match never {},
     };
+    supervised::stopping();
     if let Some(file) = &options.ready_file {
         let _ = std::fs::remove_file(file);
     }
@@ -255,6 +258,7 @@ async fn tell_ready(running: &Running, options: &RunOptions) -> std::convert::In
     listeners.fingerprint = running.tls.current(&cell.load_full().model).ok().flatten().map(|i| i.fingerprint.clone());
     // Whoever started us may have closed our stdout.
     let _ = listeners.print(std::io::stdout().lock());
+    supervised::ready(listeners.count());
     let Some(file) = &options.ready_file else { return std::future::pending().await };
     let mut written = serde_json::Value::Null;
     let mut bound = cell.bound();

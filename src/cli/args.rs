@@ -57,6 +57,8 @@ pub enum Command {
     Diff(ApplyArgs),
     /// Replace the running configuration with FILE, all or nothing; `save config` in the shell makes it last.
     Apply(ApplyArgs),
+    /// Take the appliance's own FILE again, all or nothing; says which unsaved changes that drops.
+    Reload(Target),
     /// Run event scripts with expectations through the engine in virtual time; exit 1 with a difference.
     Test {
         /// Scripts (NAME.events, each with its configuration NAME.toml beside it), or folders of them.
@@ -118,6 +120,11 @@ pub enum Command {
     },
     /// A back end to break, for a try without servers of one's own.
     DemoBackend(DemoArgs),
+    /// Print what completes this program's arguments in a shell: `bash`, `zsh`, `fish`.
+    Completion { shell: clap_complete::Shell },
+    /// Print the page bascule(1).
+    #[command(hide = true)]
+    ManPage,
     /// One statement for ORACLE; asked by the appliance itself, on standard input.
     #[command(hide = true)]
     SqlProbe,

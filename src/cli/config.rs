@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use reqwest::Method;
 use serde_json::Value;
 
-use super::args::ApplyArgs;
+use super::args::{ApplyArgs, Target};
 use super::client::{Client, Failure, runtime};
 use super::named::{doubts, of_the_box};
 use super::{aside, fail, say};
@@ -19,6 +19,23 @@ pub(super) fn diff(args: &ApplyArgs) -> ExitCode {
 
 pub(super) fn apply(args: &ApplyArgs) -> ExitCode {
     send(args, Method::PUT, "/api/v1/config", "apply")
+}
+
+pub(super) fn reload(target: &Target) -> ExitCode {
+    let (client, runtime) = match Client::find(target).and_then(|client| Ok((client, runtime()?))) {
+        Ok(both) => both,
+        Err(error) => return fail(&format!("reload: {error}")),
+    };
+    match runtime.block_on(client.call(Method::POST, "/api/v1/config/reload", None)) {
+        Ok(answer) => {
+            print_changes(&answer, &[]);
+            ExitCode::SUCCESS
+        }
+        Err(failure) => {
+            print_problems(&failure);
+            fail(&format!("reload: {failure}; nothing is changed"))
+        }
+    }
 }
 
 fn send(args: &ApplyArgs, method: Method, path: &str, command: &str) -> ExitCode {

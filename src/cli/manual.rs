@@ -17,6 +17,7 @@ macro_rules! pages {
 const PAGES: &[(&str, &str)] = &pages![
     "access",
     "alerts",
+    "appliance",
     "audit",
     "checks",
     "choices",

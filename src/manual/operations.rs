@@ -86,6 +86,14 @@
 //! ends with 0. A client that has begun a handshake, a PROXY protocol header or the head of a request and not finished it
 //! has a second left; then it is closed without an answer, as nothing was asked. A second SIGTERM ends at once.
 //!
+//! ## Under a service manager
+//!
+//! Where `NOTIFY_SOCKET` is set (systemd's `Type=notify`) the process says when every listener is bound, when it begins to
+//! stop, and, thrice in each `WatchdogSec=`, that it is alive: that sign passes through the one writer and the runtime of
+//! the traffic, and stays away where either stands still. `bascule reload` is made for `ExecReload=`: it ends once the new
+//! configuration carries traffic, says what has changed, and fails with all problems where it does not load; then nothing
+//! is changed. [`appliance`](super::appliance) has the unit of the package.
+//!
 //! ## Rehearsing
 //!
 //! `bascule test PATH` plays event scripts to the engine in virtual time and judges what they expect, so that a runbook

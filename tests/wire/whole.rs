@@ -56,6 +56,8 @@ mod rest;
 mod sql;
 #[path = "whole/steady.rs"]
 mod steady;
+#[path = "whole/supervised.rs"]
+mod supervised;
 #[path = "whole/telling.rs"]
 mod telling;
 #[path = "whole/transfers.rs"]

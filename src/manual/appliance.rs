@@ -1,0 +1,77 @@
+//! # Package, container and virtual machine
+//!
+//! | what | made by | for |
+//! |---|---|---|
+//! | `bascule_VERSION_ARCH.deb` | `scripts/package deb` | Debian 12 and what is like it |
+//! | `bascule-VERSION-ARCH-linux.tar.gz` | `scripts/package tarball` | any Linux: one static program, page, completion, unit |
+//! | `bascule-VERSION-ARCH.oci` and `.oci.tar` | `scripts/package oci` | container engines |
+//! | `bascule.raw`, `.qcow2`; with `--all` `.vmdk`, `.ova`, `.vhdx` | `scripts/image` | KVM, VMware, Hyper-V, bare metal |
+//!
+//! ## The package
+//!
+//! `apt install ./bascule_*.deb` starts the service as the user `bascule` with a configuration that has nothing but the
+//! management on `127.0.0.1:9080`. `sudo bascule shell` works at once.
+//!
+//! | place | holds |
+//! |---|---|
+//! | `/etc/bascule/bascule.toml` | the configuration; `save config` writes it |
+//! | `/var/lib/bascule` | state, journal, the socket of the shell |
+//! | `/run/bascule/ready.json` | the addresses that listen, while it runs |
+//! | `/usr/lib/systemd/system/bascule.service` | the unit |
+//!
+//! `systemctl reload bascule` takes the file again and fails, with what is wrong, where it does not load. An upgrade
+//! restarts the service and keeps configuration and state; so does removal; `apt purge` removes both. The configuration
+//! is no file of dpkg's: an upgrade asks nothing and changes nothing in it.
+//!
+//! The unit has three capabilities (`CAP_NET_BIND_SERVICE`, `CAP_NET_ADMIN`, `CAP_NET_RAW`), sees a system that it cannot write
+//! but for `/etc/bascule` and `/var/lib/bascule`, no homes, no devices, and only the system calls of a service. So files that a
+//! configuration names and that are written, such as `[log] access`, belong into `/var/lib/bascule`; certificates and zone
+//! files must be readable for the user `bascule`. `systemctl edit bascule` adds what a box needs beyond, for instance
+//! `ReadWritePaths=`.
+//!
+//! ## The static program and the container image
+//!
+//! Both hold the same program, linked with everything. Names of servers are resolved from `/etc/hosts` and DNS; further
+//! sources of `/etc/nsswitch.conf` (mDNS, sssd) are passed over, and so are users that only those know.
+//!
+//! The image runs as user 65532, without capabilities, and holds no shell: monitors of type USER find none. State is at
+//! `/var/lib/bascule`, the configuration at `/etc/bascule/bascule.toml`:
+//!
+//! ```text
+//! podman load -i bascule-0.1.0-amd64.oci.tar
+//! podman run -v ./box.toml:/etc/bascule/bascule.toml:ro -p 8080:8080 bascule:0.1.0
+//! ```
+//!
+//! Without a configuration only the management listens, inside the container, on its loopback address.
+//!
+//! ## The virtual machine
+//!
+//! One disk boots with BIOS and with UEFI (not with Secure Boot: the boot loader is not signed). It wants 512 MiB of memory
+//! and a card of type virtio, VMXNET3, or another that clouds offer; where no card can be used the console says so and names
+//! the card. It asks for an address by DHCP. The guest agents of KVM and of VMware are installed.
+//!
+//! At its first start it makes a password for `nsroot` and shows it above the login prompts of its consoles (screen and
+//! serial line) until it is started again, nowhere else. Both the console and `ssh nsroot@ADDRESS` then give the shell of
+//! [`shell`](super::shell); `ssh nsroot@ADDRESS 'show service web1'` carries out one command. On the console `root`, with the
+//! same password, gets a system shell: there `passwd` changes either password and `apt install ./bascule_*.deb` upgrades.
+//! This password is the system's; users of REST, NITRO and the dashboard stand in the configuration ([`access`](super::access)).
+//!
+//! ### Its configuration from outside
+//!
+//! The first of these that is there is taken, once for each instance, before the service starts:
+//!
+//! 1. the systemd credential `appliance.config`, from SMBIOS or QEMU's `fw_cfg`:
+//!    `-fw_cfg name=opt/io.systemd.credentials/appliance.config,file=box.toml`
+//! 2. the file `user-data` on a drive labelled `CIDATA` (a CD that any hypervisor attaches), with an optional `meta-data` that
+//!    says `instance-id: NAME`: `genisoimage -V CIDATA -J -r -o seed.iso user-data meta-data`
+//!
+//! It is a configuration as `bascule check` takes it, or a saved `ns.conf`, of which what maps is taken and the rest is listed
+//! in `/var/lib/bascule/seed.report`. A seed is known by its `instance-id`, else by its content: the same one is not taken
+//! twice, so what was changed and saved on the box stays. One that does not load is refused with the reasons on the console,
+//! and the box keeps what it has.
+//!
+//! ### Its disk
+//!
+//! 4 GiB, of which some 350 MiB are used: boot partitions, the system (1 GiB), as much free space for a second system, and a
+//! data partition mounted at `/data`, which grows with the disk at the next start. On it lie state and journal
+//! (`/var/lib/bascule`), the configuration (`/etc/bascule`), the log (`/var/log/journal`) and the key of SSH.

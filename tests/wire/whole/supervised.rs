@@ -1,0 +1,89 @@
+//! What a service manager hears of the process, and what it may ask of it: systemd's `Type=notify` and `ExecReload=`.
+
+use std::os::unix::net::UnixDatagram;
+use std::time::Duration;
+
+use super::box_under_test::Box;
+
+const CONFIG: &str = "[vserver.web]\ntype = \"HTTP\"\naddress = \"127.0.0.1:0\"\n";
+
+/// A manager's socket.
+struct Manager {
+    _dir: tempfile::TempDir,
+    path: String,
+    socket: UnixDatagram,
+}
+
+// === impl Manager ===
+
+impl Manager {
+    fn new() -> Manager {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("notify").display().to_string();
+        let socket = UnixDatagram::bind(&path).expect("a socket");
+        socket.set_read_timeout(Some(Duration::from_secs(20))).expect("a time-out");
+        Manager { _dir: dir, path, socket }
+    }
+
+    /// Waits for a message with this line; answers the message.
+    fn hears(&self, line: &str) -> String {
+        let mut message = [0; 512];
+        loop {
+            let length = self.socket.recv(&mut message).unwrap_or_else(|error| panic!("no {line}: {error}"));
+            let text = String::from_utf8_lossy(&message[..length]).into_owned();
+            if text.lines().any(|found| found == line) {
+                return text;
+            }
+        }
+    }
+}
+
+#[test]
+fn a_service_manager_is_told_of_the_start_of_life_and_of_the_stop() {
+    let manager = Manager::new();
+    let environment = [("NOTIFY_SOCKET", &*manager.path), ("WATCHDOG_USEC", "300000")];
+    let mut box_ = Box::start_with_environment(&environment, CONFIG);
+    let told = manager.hears("READY=1");
+    assert!(told.contains("STATUS=1 vservers listen"), "{told}");
+    // It goes on giving signs of life.
+    for _ in 0..3 {
+        manager.hears("WATCHDOG=1");
+    }
+    assert_eq!(box_.stop(), 0);
+    manager.hears("STOPPING=1");
+}
+
+#[test]
+fn a_process_that_stands_still_gives_no_sign_of_life() {
+    let manager = Manager::new();
+    let environment = [("NOTIFY_SOCKET", &*manager.path), ("WATCHDOG_USEC", "300000")];
+    let box_ = Box::start_with_environment(&environment, CONFIG);
+    manager.hears("WATCHDOG=1");
+    box_.signal("STOP");
+    // What was said before; then nothing for longer than the manager allows.
+    manager.socket.set_read_timeout(Some(Duration::from_millis(600))).expect("a time-out");
+    let mut message = [0; 512];
+    let before = std::iter::from_fn(|| manager.socket.recv(&mut message).ok()).take(20).count();
+    assert!(before < 20, "it goes on");
+    box_.signal("CONT");
+    manager.hears("WATCHDOG=1");
+}
+
+#[test]
+fn a_reload_is_over_once_it_carries_traffic_and_fails_with_what_is_wrong() {
+    let box_ = Box::start(CONFIG);
+    let state = box_.path("state").display().to_string();
+    let reload = || box_.run(&["reload", "--state", &state]);
+    let more = format!("{CONFIG}[vserver.more]\ntype = \"HTTP\"\naddress = \"127.0.0.1:0\"\n");
+    std::fs::write(box_.path("box.toml"), &more).expect("it is written");
+    let (code, told) = reload();
+    assert_eq!(code, 0, "{told}");
+    assert!(told.contains("more"), "it says what has changed: {told}");
+    assert_eq!(box_.get("/vservers")["items"].as_array().map(Vec::len), Some(2));
+
+    std::fs::write(box_.path("box.toml"), more.replace("\"HTTP\"", "\"HTPT\"")).expect("it is written");
+    let (code, told) = reload();
+    assert_eq!(code, 1, "{told}");
+    assert!(told.contains("HTPT") && told.contains("nothing is changed"), "{told}");
+    assert_eq!(box_.get("/vservers")["items"].as_array().map(Vec::len), Some(2));
+}
