@@ -38,8 +38,8 @@
 //! `/var/lib/bascule`, the configuration at `/etc/bascule/bascule.toml`:
 //!
 //! ```text
-//! podman load -i bascule-0.1.0-amd64.oci.tar
-//! podman run -v ./box.toml:/etc/bascule/bascule.toml:ro -p 8080:8080 bascule:0.1.0
+//! skopeo copy oci-archive:bascule-0.1.0-amd64.oci.tar containers-storage:localhost/bascule:0.1.0
+//! podman run -v ./box.toml:/etc/bascule/bascule.toml:ro -p 8080:8080 localhost/bascule:0.1.0
 //! ```
 //!
 //! Without a configuration only the management listens, inside the container, on its loopback address.
@@ -54,7 +54,8 @@
 //! serial line) until it is started again, nowhere else. Both the console and `ssh nsroot@ADDRESS` then give the shell of
 //! [`shell`](super::shell); `ssh nsroot@ADDRESS 'show service web1'` carries out one command. On the console `root`, with the
 //! same password, gets a system shell: there `passwd` changes either password and `apt install ./bascule_*.deb` upgrades.
-//! This password is the system's; users of REST, NITRO and the dashboard stand in the configuration ([`access`](super::access)).
+//! Whoever has the console and no password chooses "a new password for nsroot" in the boot menu (the key `p`, within two
+//! seconds); it is shown as the first one was. This password is the system's; users of REST, NITRO and the dashboard stand in the configuration ([`access`](super::access)).
 //!
 //! ### Its configuration from outside
 //!
