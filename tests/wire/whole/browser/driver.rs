@@ -52,24 +52,38 @@ fn exchange(to: SocketAddr, method: &str, path: &str, body: &str) -> std::io::Re
     Ok((status, String::from_utf8_lossy(&text).into_owned()))
 }
 
+/// The driver and the port that it listens on; `None`: it ended before it listened.
+fn start_driver() -> Option<(Child, u16)> {
+    let mut driver = Command::new("/usr/bin/chromedriver")
+        .arg("--port=0")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap_or_else(|error| panic!("chromedriver: {error}; run scripts/install-prerequisites"));
+    let mut lines = BufReader::new(driver.stdout.take().expect("its output")).lines();
+    let port = lines.by_ref().map_while(Result::ok).find_map(|line| {
+        let (_, port) = line.split_once("started successfully on port ")?;
+        port.trim_end_matches('.').parse::<u16>().ok()
+    });
+    // It goes on talking.
+    std::thread::spawn(move || lines.for_each(drop));
+    match port {
+        Some(port) => Some((driver, port)),
+        None => {
+            let _ = driver.kill();
+            let _ = driver.wait();
+            None
+        }
+    }
+}
+
 // === impl Browser ===
 
 impl Browser {
     pub fn start() -> Browser {
-        let mut driver = Command::new("/usr/bin/chromedriver")
-            .arg("--port=0")
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap_or_else(|error| panic!("chromedriver: {error}; run scripts/install-prerequisites"));
-        let mut lines = BufReader::new(driver.stdout.take().expect("its output")).lines();
-        let port = lines.by_ref().map_while(Result::ok).find_map(|line| {
-            let (_, port) = line.split_once("started successfully on port ")?;
-            port.trim_end_matches('.').parse::<u16>().ok()
-        });
-        // It goes on talking.
-        std::thread::spawn(move || lines.for_each(drop));
-        let address = SocketAddr::from(([127, 0, 0, 1], port.expect("chromedriver says its port")));
+        // The port that it takes for free may be taken by another test before it listens; then it ends.
+        let (driver, port) = (0..5).find_map(|_| start_driver()).expect("chromedriver says its port");
+        let address = SocketAddr::from(([127, 0, 0, 1], port));
         let profile = tempfile::tempdir().expect("a folder");
         let mut browser = Browser { driver, address, session: String::new(), _profile: profile };
         let folder = browser._profile.path().display().to_string();
