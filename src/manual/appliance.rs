@@ -50,26 +50,12 @@
 //! and a card of type virtio, VMXNET3, or another that clouds offer; where no card can be used the console says so and names
 //! the card. It asks for an address by DHCP. The guest agents of KVM and of VMware are installed.
 //!
-//! At its first start it makes a password for `nsroot` and shows it above the login prompts of its consoles (screen and
-//! serial line) until it is started again, nowhere else. Both the console and `ssh nsroot@ADDRESS` then give the shell of
-//! [`shell`](super::shell); `ssh nsroot@ADDRESS 'show service web1'` carries out one command. On the console `root`, with the
-//! same password, gets a system shell: there `passwd` changes either password and `apt install ./bascule_*.deb` upgrades.
-//! Whoever has the console and no password chooses "a new password for nsroot" in the boot menu (the key `p`, within two
-//! seconds); it is shown as the first one was. This password is the system's; users of REST, NITRO and the dashboard stand in the configuration ([`access`](super::access)).
-//!
-//! ### Its configuration from outside
-//!
-//! The first of these that is there is taken, once for each instance, before the service starts:
-//!
-//! 1. the systemd credential `appliance.config`, from SMBIOS or QEMU's `fw_cfg`:
-//!    `-fw_cfg name=opt/io.systemd.credentials/appliance.config,file=box.toml`
-//! 2. the file `user-data` on a drive labelled `CIDATA` (a CD that any hypervisor attaches), with an optional `meta-data` that
-//!    says `instance-id: NAME`: `genisoimage -V CIDATA -J -r -o seed.iso user-data meta-data`
-//!
-//! It is a configuration as `bascule check` takes it, or a saved `ns.conf`, of which what maps is taken and the rest is listed
-//! in `/var/lib/bascule/seed.report`. A seed is known by its `instance-id`, else by its content: the same one is not taken
-//! twice, so what was changed and saved on the box stays. One that does not load is refused with the reasons on the console,
-//! and the box keeps what it has.
+//! What it does at its first start, how it is handed a configuration, and how somebody gets in stands in
+//! [`first_boot`](super::first_boot). Without a configuration that says otherwise, the management is at port 9443 of all its
+//! addresses. Both the console (screen and serial line) and `ssh nsroot@ADDRESS` give the shell of [`shell`](super::shell), by the
+//! password that `nsroot` has in the configuration; `ssh nsroot@ADDRESS 'show service web1'` carries out one command. Whoever
+//! has the console and no password chooses "a new password for nsroot" in the boot menu (the key `p`, within two seconds).
+//! On the console, and only there, `root` with the same password gets a system shell; `apt install ./bascule_*.deb` upgrades.
 //!
 //! ### Its disk
 //!

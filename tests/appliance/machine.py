@@ -69,7 +69,7 @@ class Machine:
         self.started = time.monotonic()
         self.errors = open(folder / "qemu.log", "ab")
         self.process = subprocess.Popen(command, stderr=self.errors)
-        self.agent = None
+        self.agent, self.asked = None, 0
 
     def seconds(self):
         return time.monotonic() - self.started
@@ -117,12 +117,15 @@ class Machine:
             self.agent.connect(str(self.folder / "agent.sock"))
             self.agent.settimeout(3)
             self.answers = self.agent.makefile("rb")
-            self.agent.sendall(b'\xff{"execute": "guest-sync-delimited", "arguments": {"id": 7}}\n')
+            # A number of its own: what was asked before it was there may be answered yet.
+            self.asked += 1
+            ask = {"execute": "guest-sync-delimited", "arguments": {"id": self.asked}}
+            self.agent.sendall(b"\xff" + json.dumps(ask).encode() + b"\n")
             while True:
                 line = self.answers.readline()
                 if not line:
                     raise OSError("the agent's channel ended")
-                if line.rstrip().endswith(b'{"return": 7}'):
+                if line.rstrip().endswith(b'{"return": %d}' % self.asked):
                     self.agent.settimeout(60)
                     return True
         except OSError:
