@@ -16,7 +16,7 @@ FIRMWARE = [("/usr/share/OVMF/OVMF_CODE_4M.fd", "/usr/share/OVMF/OVMF_VARS_4M.fd
 
 def has_kvm():
     """Nested virtualisation can open /dev/kvm and boot nothing."""
-    if os.environ.get("BASCULE_BOOT_TCG") or os.path.exists("/sys/module/kvm_pvm"):
+    if os.environ.get("BASCULE_BOOT_KVM") == "no" or os.path.exists("/sys/module/kvm_pvm"):
         return False
     flags = pathlib.Path("/proc/cpuinfo").read_text()
     return bool(re.search(r"\b(vmx|svm)\b", flags)) and os.access("/dev/kvm", os.R_OK | os.W_OK)
