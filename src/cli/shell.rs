@@ -15,6 +15,7 @@ mod execute;
 mod follow;
 mod grammar;
 mod gslb;
+mod leave;
 mod nitro;
 mod objects;
 mod pipe;
@@ -178,6 +179,7 @@ impl Session {
         let (request, greps) = match parse(line) {
             Ok(None) => return (String::new(), Ended::Well),
             Ok(Some((Request::Quit, _))) => return (String::new(), Ended::Session),
+            Ok(Some((Request::Leave { command }, _))) => return self.leave(&command),
             Ok(Some((Request::Batch { file, out }, _))) => return self.batch(&file, out.as_deref()),
             Ok(Some((Request::Repeat { request, times, every }, greps))) => {
                 return self.repeat(&request, times, every, &greps);
@@ -186,6 +188,14 @@ impl Session {
             Err(error) => return (self.refused(&Refused::Ours(error)), Ended::InError),
         };
         self.carry_out(request, &greps)
+    }
+
+    /// `shell`
+    fn leave(&self, command: &[String]) -> (String, Ended) {
+        match self.runtime.block_on(leave::allowed(&self.client)).and_then(|()| leave::run(command)) {
+            Ok(answer) => (self.told(&answer), Ended::Well),
+            Err(refused) => (self.refused(&refused), Ended::InError),
+        }
     }
 
     fn carry_out(&self, request: Request, greps: &[Grep]) -> (String, Ended) {

@@ -27,6 +27,7 @@
 //! | `show serviceGroupMember G [<server> [<port>]]` | members of a group as `show serviceGroup G` has them; `stat serviceGroupMember G <server> <port>`: counters of one |
 //! | `show system user` | local users; with a name the command policy that is its role |
 //! | `show ns runningConfig` (or `run`), `show ns savedConfig` | the configuration that runs, and FILE, as lines of an `ns.conf` |
+//! | `shell`, `shell "ls -l /var"` | a shell of the machine, or one command of it. Written in full, on the machine itself, for superusers; it has the rights of whoever runs the command line |
 //! | `diff ns config` | what going back to FILE would change |
 //! | `show journal` | what happened; of the configuration a line for each difference |
 //! | `enable ns mode`, `disable ns mode` | as NITRO has it: a mode that is as it is asked for is taken, no other |

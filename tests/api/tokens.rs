@@ -43,6 +43,11 @@ async fn a_token_is_made_used_by_every_command_listed_and_revoked() {
     assert!(text(&shown.stderr).contains("warning: the token of BASCULE_TOKEN expires at"), "within an hour");
     let denied = bascule(&appliance, Some(&token), &["token", "create", "x", "--role", "superuser"]).await;
     assert!(text(&denied.stderr).contains("needs the role superuser"), "{}", text(&denied.stderr));
+    let left = bascule(&appliance, Some(&token), &["shell", "-c", "shell \"echo out\""]).await;
+    assert_eq!(left.status.code(), Some(1), "a session of an operator has no way out");
+    assert_eq!(text(&left.stdout), "ERROR: `shell` is for superusers\n");
+    let left = bascule(&appliance, None, &["shell", "-c", "shell \"echo out\"", "-c", "shell exit 3"]).await;
+    assert!(text(&left.stdout).starts_with("out\n Done\nERROR: the command ended with exit status: 3\n"));
     let twice = bascule(&appliance, None, &["token", "create", "ci", "--role", "operator"]).await;
     assert!(text(&twice.stderr).contains("ci"), "{}", text(&twice.stderr));
 

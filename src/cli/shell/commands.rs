@@ -356,6 +356,15 @@ pub(super) const COMMANDS: &[Command] = &[
         names: None,
         build: |arguments| Ok(Request::Help { words: arguments.positional.clone() }),
     },
+    Command {
+        words: &["shell"],
+        least: 0,
+        most: usize::MAX,
+        options: &[],
+        usage: "shell [<command>]",
+        names: None,
+        build: |arguments| Ok(Request::Leave { command: arguments.positional.clone() }),
+    },
     plain(&["quit"], "quit", |_| Ok(Request::Quit)),
     plain(&["exit"], "exit", |_| Ok(Request::Quit)),
     Command {

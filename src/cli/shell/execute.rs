@@ -148,7 +148,9 @@ pub(super) async fn execute(client: &Client, request: Request) -> Result<Answer,
         Request::Appliance => boxed::statistics(client).await,
         Request::Help { words } => follow::help(&words),
         // The session carries them out.
-        Request::Quit | Request::Batch { .. } | Request::Repeat { .. } | Request::Many(_) => follow::help(&[]),
+        Request::Leave { .. } | Request::Quit | Request::Batch { .. } | Request::Repeat { .. } | Request::Many(_) => {
+            follow::help(&[])
+        }
     }
 }
 

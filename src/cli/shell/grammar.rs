@@ -71,7 +71,10 @@ fn narrowed(candidates: &[&'static Command], depth: usize, word: &str) -> Vec<&'
         return whole;
     }
     // `serviceg` has always meant the group.
-    let is_too_short = |c: &&'static Command| at(c) == "serviceGroupMember" && word.len() <= "serviceGroup".len();
+    let is_too_short = |c: &&'static Command| {
+        // And `sh` is `show`: what is beside it could be anything.
+        at(c) == "serviceGroupMember" && word.len() <= "serviceGroup".len() || at(c) == "shell"
+    };
     candidates.iter().copied().filter(|c| starts_with(at(c), word) && !is_too_short(c)).collect()
 }
 

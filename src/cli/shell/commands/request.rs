@@ -158,6 +158,10 @@ pub(in crate::cli::shell) enum Request {
     Help {
         words: Vec<String>,
     },
+    /// A shell of the machine, or one command of it.
+    Leave {
+        command: Vec<String>,
+    },
     Quit,
 }
 
