@@ -9,9 +9,10 @@
 //!  service ◀── record ◀── console ◀── nobody could log in, or the console asked for it: a new password
 //! ```
 //!
-//! Whatever a hypervisor hands over, the box comes up manageable: a seed that does not load leaves FILE as it is, a FILE
-//! that is missing or does not load is replaced by one that does (the old one stays beside it as `FILE.1`), and where no
-//! configuration says who may log in, `nsroot` gets a generated password, which the console shows once and nobody keeps.
+//! Whatever a hypervisor hands over, the box comes up manageable: a seed that does not load leaves FILE as it is, a
+//! FILE that is missing or does not load is replaced by one that does (the old one stays beside it as `FILE.1`), and
+//! where no configuration says who may log in, `nsroot` gets a generated password, which the console shows once and
+//! nobody keeps.
 //!
 //! Deciding is in [`seed`] and [`account`], over texts; [`place`], [`record`] and [`console`] touch the machine.
 
@@ -57,15 +58,17 @@ const BARE: &str = "\
 schema = 1
 ";
 
-/// Carries it out. 0 also where a seed was refused: the box is to come up. 1 where FILE or the record cannot be written.
+/// A password that nobody sees lets nobody in.
+const UNTOLD: &str = "no console takes a word, so no password is made; name one by --console, and boot again";
+
+/// Carries it out. 0 also where a seed was refused: the box is to come up. 1 where FILE or the record cannot be
+/// written, and where no console takes what somebody has to be told.
 pub fn first_boot(options: &FirstBootOptions) -> ExitCode {
-    match carry_out(options, now()) {
-        Ok(told) => {
-            console::tell(&options.consoles, &told);
-            ExitCode::SUCCESS
-        }
+    let mut consoles = console::open(&options.consoles);
+    match carry_out(options, now(), &mut |lines| console::tell(&mut consoles, lines) > 0) {
+        Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
-            console::tell(&options.consoles, &[format!("first boot: {why}")]);
+            console::tell(&mut consoles, &[format!("first boot: {why}")]);
             eprintln!("bascule first-boot: {why}");
             ExitCode::FAILURE
         }
@@ -84,20 +87,20 @@ pub(super) fn tell(state: &Path, handle: &Handle) -> Option<FirstBoot> {
     Some(report)
 }
 
-/// What is to be told at the console.
-fn carry_out(options: &FirstBootOptions, now: Wall) -> Result<Vec<String>, String> {
+/// `tell`: shows lines to a person; whether anybody could see them.
+fn carry_out(options: &FirstBootOptions, now: Wall, tell: &mut dyn FnMut(&[String]) -> bool) -> Result<(), String> {
     let FirstBootOptions { config, state, places, recover, .. } = options;
-    let mut told = Vec::new();
     let before = record::read(state);
+    let is_lost = before.is_none() && record::is_there(state);
     let mut found = places.find();
     let _mounted = found.mounted.take();
     place::make_state(state, beside(config))?;
     // What the service may write, nobody with more rights writes for it: a link that it left there leads nowhere new.
     let _lowered = place::Lowered::to_owner_of(beside(config))?;
-    for problem in &found.problems {
-        told.push(problem.clone());
-    }
-    let is_new = before.as_ref().is_none_or(|before| before.instance != found.instance);
+    // What was never taken may come later, or be mended.
+    let has_had_one = before.as_ref().is_some_and(|before| {
+        before.instance == found.instance && matches!(before.outcome, SeedOutcome::Applied | SeedOutcome::AppliedInPart)
+    });
     let mut report = before.unwrap_or_else(|| FirstBoot {
         instance: found.instance.clone(),
         source: SeedSource::None,
@@ -108,97 +111,132 @@ fn carry_out(options: &FirstBootOptions, now: Wall) -> Result<Vec<String>, Strin
         seed_hash: String::new(),
         recovered_at: None,
     });
+    let mut told = found.problems.clone();
     let mut taken = None;
     match &found.seed {
-        Some(text) if is_new => {
-            report = FirstBoot {
-                instance: found.instance.clone(),
-                source: found.source,
-                at: now,
-                seed_hash: hash(text),
-                recovered_at: report.recovered_at,
-                ..report
-            };
-            taken = take(&mut report, text, config, found.folder.as_deref())?;
+        Some(_) if is_lost => {
+            told.push(format!(
+                "the record in {} cannot be read, so no seed is taken over what is there",
+                state.display()
+            ));
+        }
+        Some(text) if !has_had_one => {
+            report.instance.clone_from(&found.instance);
+            (report.source, report.at, report.seed_hash) = (found.source, now, hash(text));
+            taken = take(&mut report, text, config, found.folder.as_deref());
             told.extend(in_words(&report));
         }
-        Some(text) => {
-            if hash(text) != report.seed_hash {
-                told.push(format!(
-                    "the seed has changed, but instance `{}` has had its own; give it another instance id to have it taken",
-                    report.instance
-                ));
-            }
-        }
-        None => {}
+        Some(text) if hash(text) != report.seed_hash => told.push(format!(
+            "the seed has changed, but instance `{}` has had its own; give it another instance id to have it taken",
+            report.instance
+        )),
+        _ => {}
     }
-    told.extend(let_in(&mut report, config, taken, *recover, now)?);
-    record::write(state, &report, false).map_err(|error| format!("{}: {error}", state.display()))?;
-    Ok(told)
+    let result = let_in(&mut report, config, (taken, *recover, now), &mut told, tell);
+    if !told.is_empty() {
+        tell(&told);
+    }
+    let recorded = record::write(state, &report, false).map_err(|error| format!("{}: {error}", state.display()));
+    result.and(recorded)
 }
 
-/// What FILE is to say by a seed; `None`: nothing, and the report says why.
-fn take(report: &mut FirstBoot, text: &str, config: &Path, folder: Option<&Path>) -> Result<Option<String>, String> {
+/// What FILE is to say by a seed; `None`: nothing, and the report says why. Files that came with it are copied.
+fn take(report: &mut FirstBoot, text: &str, config: &Path, folder: Option<&Path>) -> Option<String> {
     let prepared = seed::prepare(text, config, folder);
-    report.left_out = bounded(prepared.left_out);
-    match prepared.text {
+    let copied = |text: String| match folder.map(|folder| place::copy_files(folder, config, beside(config))) {
+        Some(Err(why)) => Err(vec![why]),
+        _ => Ok(text),
+    };
+    match prepared.text.and_then(copied) {
         Err(problems) => {
             report.outcome = SeedOutcome::Refused;
             report.problems = bounded(problems);
             report.left_out.clear();
-            Ok(None)
+            None
         }
         Ok(text) => {
+            report.left_out = bounded(prepared.left_out);
             report.outcome = if report.left_out.is_empty() { SeedOutcome::Applied } else { SeedOutcome::AppliedInPart };
             report.problems.clear();
-            if let Some(folder) = folder {
-                place::copy_files(folder, beside(config))?;
-            }
-            Ok(Some(text))
+            Some(text)
         }
     }
 }
 
-/// Sees to it that FILE loads and that somebody may log in, and makes a new password where `recover` asks for it. FILE is
-/// written once, so that one older version of it is kept and not two. `taken`: what a seed wants it to say.
+/// Sees to it that FILE loads and that somebody may log in, and makes a new password where that is asked for. A
+/// password is shown before it counts. FILE is written once, so that one older version of it is kept and not two.
+/// `asked`: what a seed wants FILE to say, whether the console asked for a new password, and when.
 fn let_in(
     report: &mut FirstBoot,
     config: &Path,
-    taken: Option<String>,
-    recover: bool,
-    now: Wall,
-) -> Result<Vec<String>, String> {
-    let mut told = Vec::new();
-    let is_taken = taken.is_some();
-    let standing = || files::read_text(config).map(|text| (seed::problems(&text, config, None), text));
-    let (text, stays) = match taken.map_or_else(standing, |text| Ok((Vec::new(), text))) {
-        Ok((problems, text)) if problems.is_empty() => (text, !is_taken),
-        Ok((problems, _)) => {
-            told.push(format!("{} does not load; the box comes up without it. It stays as {0}.1:", config.display()));
-            told.extend(problems.iter().take(TOLD_MOST).cloned());
-            report.problems.extend(problems);
-            report.problems.truncate(TOLD_MOST);
-            (BARE.to_owned(), false)
-        }
+    asked: (Option<String>, bool, Wall),
+    told: &mut Vec<String>,
+    tell: &mut dyn FnMut(&[String]) -> bool,
+) -> Result<(), String> {
+    let (taken, recover, now) = asked;
+    let mut stays = taken.is_none();
+    let text = match taken.map_or_else(|| files::read_text(config), Ok) {
+        Ok(text) => text,
         Err(why) => {
             told.push(format!("{}: {why}; the box comes up with a bare one", config.display()));
-            (BARE.to_owned(), false)
+            stays = false;
+            BARE.to_owned()
         }
     };
-    let opened = account::open(&text, recover)?;
-    match opened {
-        Some(account::Opened { text, password, created }) => {
-            write(config, &text)?;
-            if recover {
-                report.recovered_at = Some(now);
-            }
-            let what = if created { "made" } else { "given a new password" };
-            told.push(format!("user {} was {what}; the password, shown this once: {password}", account::USER));
+    let (text, loaded) = match seed::load(&text, config, None) {
+        Ok(loaded) => (text, loaded),
+        Err(problems) => {
+            stays = false;
+            told.push(format!("{} does not load; the box comes up without it. It stays as {0}.1:", config.display()));
+            let problems = problems.iter().map(ToString::to_string);
+            report.problems = bounded(report.problems.drain(..).chain(problems).collect());
+            told.extend(report.problems.iter().cloned());
+            let bare = seed::load(BARE, config, None).map_err(|_| "a bare configuration does not load".to_owned())?;
+            (BARE.to_owned(), bare)
         }
-        None if !stays => write(config, &text)?,
-        None => {}
+    };
+    let text = if recover || account::is_closed(&loaded.model.admin) {
+        match opened(&text, config) {
+            Ok(account::Opened { text: with_account, password, created }) => {
+                let what = if created { "made" } else { "given a new password" };
+                let user = account::USER;
+                if !tell(&[format!("user {user} is {what}; the password, shown this once: {password}")]) {
+                    if !stays {
+                        write(config, &text)?;
+                    }
+                    report.problems.push(UNTOLD.into());
+                    return Err(UNTOLD.into());
+                }
+                stays = false;
+                if recover {
+                    report.recovered_at = Some(now);
+                }
+                with_account
+            }
+            Err(why) => {
+                told.push(why.clone());
+                report.problems.push(why);
+                text
+            }
+        }
+    } else {
+        text
+    };
+    if stays { Ok(()) } else { write(config, &text) }
+}
+
+/// The text with the account. Errors: it would not load with it, because an included file says otherwise.
+fn opened(text: &str, config: &Path) -> Result<account::Opened, String> {
+    for listen in [true, false] {
+        let opened = account::open(text, listen)?;
+        if seed::load(&opened.text, config, None).is_ok() {
+            return Ok(opened);
+        }
     }
-    Ok(told)
+    Err(format!(
+        "{} is not given a password here: another file that the configuration includes speaks of it",
+        account::USER
+    ))
 }
 
 fn in_words(report: &FirstBoot) -> Vec<String> {

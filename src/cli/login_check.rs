@@ -1,8 +1,8 @@
 //! `bascule login-check`: whether somebody at the console is who they say, for PAM's `pam_exec`.
 //!
 //! A running appliance is asked over its management address, so that a changed password counts at once, guesses are
-//! counted, and the journal tells of them. One that does not run cannot be asked: then FILE decides, so that a box whose
-//! service does not start can still be mended.
+//! counted, and the journal tells of them. One that does not run cannot be asked: then FILE decides, so that a box
+//! whose service does not start can still be mended.
 
 use std::io::Read as _;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -51,7 +51,7 @@ fn decide(args: &LoginCheckArgs, user: &str, password: &str) -> Result<(), Strin
     runtime()?.block_on(async {
         match ask(&local.within(PATIENCE), user, password).await {
             Ok(answer) => answer,
-            // Nobody answers on the socket that is left over.
+            // Nobody answers on the socket that is left over, or on the management address.
             Err(Failure::Unreachable { .. }) => by_file(),
             Err(Failure::Declined { detail, .. }) => Err(detail),
         }
@@ -74,6 +74,8 @@ async fn ask(local: &Client, user: &str, password: &str) -> Result<Result<(), St
     match remote.call(Method::GET, "/api/v1/whoami", None).await {
         Ok(whoami) if whoami["role"] == Role::Superuser.word() && is_named(&whoami, user) => Ok(Ok(())),
         Ok(_) => Ok(Err(format!("{user} is no superuser"))),
+        // Its management does not hear this machine (`admin.allow`): the console is a way in all the same.
+        Err(failure @ Failure::Unreachable { .. }) => Err(failure),
         Err(failure) => Ok(Err(failure.to_string())),
     }
 }

@@ -10,6 +10,7 @@
 mod global;
 mod objects;
 mod scripts;
+mod secrets;
 #[cfg(test)]
 pub(super) mod tests;
 mod unbound;
@@ -40,6 +41,7 @@ pub enum Fate {
 pub struct Line {
     /// 1-based.
     pub number: usize,
+    /// As it stands there, but for secrets, which are hidden.
     pub text: String,
     pub fate: Fate,
     /// Carried, and yet not the same to the letter.
@@ -155,7 +157,8 @@ impl Pending {
 
     fn done(self) -> Line {
         let unknown = || Fate::Missing { what: vec!["not known".into()], whole: true, traffic: true };
-        Line { number: self.number, text: self.text, fate: self.fate.unwrap_or_else(unknown), notes: self.notes }
+        let text = secrets::without(self.text, &self.tokens);
+        Line { number: self.number, text, fate: self.fate.unwrap_or_else(unknown), notes: self.notes }
     }
 }
 

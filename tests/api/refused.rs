@@ -11,9 +11,22 @@ use super::objects::TEXT;
 const SERVICES: &str = "/api/v1/services";
 
 /// Sends a body as it is; the status.
-async fn raw(appliance: &Appliance, method: Method, path: &str, kind: &str, body: impl Into<reqwest::Body>) -> u16 {
-    let request = appliance.http.request(method, format!("{}{path}", appliance.base));
-    let answer = request.header("content-type", kind).body(body).send().await.unwrap();
+async fn raw(appliance: &Appliance, method: Method, path: &str, kind: &str, body: impl Into<Vec<u8>>) -> u16 {
+    let body = body.into();
+    let mut answer = None;
+    // Of what is too large the rest is not read: a client that still writes may find the connection closed before it
+    // has read the answer.
+    for _ in 0..5 {
+        let request = appliance.http.request(method.clone(), format!("{}{path}", appliance.base));
+        match request.header("content-type", kind).body(body.clone()).send().await {
+            Ok(answered) => {
+                answer = Some(answered);
+                break;
+            }
+            Err(error) => assert!(error.is_request(), "{error}"),
+        }
+    }
+    let answer = answer.expect("an answer of five tries");
     let status = answer.status().as_u16();
     if status >= 400 {
         assert_eq!(answer.headers()["content-type"], "application/problem+json", "{path}");

@@ -4,6 +4,7 @@ use ring::rand::{SecureRandom as _, SystemRandom};
 use toml_edit::{DocumentMut, Item, Table, value};
 
 use crate::cli::hash_password;
+use crate::model::access::Admin;
 
 /// NetScaler's name for it.
 pub const USER: &str = "nsroot";
@@ -25,18 +26,19 @@ pub struct Opened {
     pub created: bool,
 }
 
-/// Where nobody can log in (no user, no token, no directory), adds the user, and a management address for all the
-/// machine's addresses where the text names none. With `recover` the user gets a new password in any case, and is a
-/// superuser again. `None`: nothing to do. Errors: a text that is no TOML; a machine without random numbers.
-pub fn open(text: &str, recover: bool) -> Result<Option<Opened>, String> {
+/// Whether nobody can log in: no user, no token, no directory.
+pub fn is_closed(admin: &Admin) -> bool {
+    admin.users.is_empty() && admin.tokens.is_empty() && admin.ldap.is_none()
+}
+
+/// Adds the user to a text, or gives them a new password, and makes them a superuser; with a management address at
+/// all the machine's addresses where `listen` asks for it and the text names none. Errors: a text that is no TOML; a
+/// machine without random numbers.
+pub fn open(text: &str, listen: bool) -> Result<Opened, String> {
     let mut document: DocumentMut = text.parse().map_err(|error| format!("{error}"))?;
     let admin = document.entry("admin").or_insert_with(|| Item::Table(Table::new()));
     let admin = admin.as_table_like_mut().ok_or("`admin` is no table")?;
-    let holds = |key: &str| admin.get(key).and_then(Item::as_table_like).is_some_and(|table| !table.is_empty());
-    if !recover && (holds("user") || holds("token") || holds("ldap")) {
-        return Ok(None);
-    }
-    if !admin.contains_key("listen") {
+    if listen && !admin.contains_key("listen") {
         admin.insert("listen", value(LISTEN));
         let mut tls = toml_edit::InlineTable::new();
         tls.insert("generated", true.into());
@@ -52,7 +54,7 @@ pub fn open(text: &str, recover: bool) -> Result<Option<Opened>, String> {
     let password = password()?;
     user.insert("role", value("superuser"));
     user.insert("password_hash", value(hash_password(&password)?));
-    Ok(Some(Opened { text: document.to_string(), password, created }))
+    Ok(Opened { text: document.to_string(), password, created })
 }
 
 fn password() -> Result<String, String> {

@@ -165,28 +165,40 @@ fn line_of(file: &Path) -> Option<String> {
 /// Copies what lies beside a seed to where FILE lies: regular files alone, each for its owner's eyes.
 ///
 /// Errors: too many, one too large, a disk that does not take them.
-pub(super) fn copy_files(from: &Path, to: &Path) -> Result<(), String> {
-    let mut left = FILES_MOST;
-    copy_folder(from, to, &mut left)
+pub(super) fn copy_files(from: &Path, config: &Path, to: &Path) -> Result<(), String> {
+    // All is looked at before anything is written.
+    for writes in [false, true] {
+        let mut left = FILES_MOST;
+        copy_folder(from, config, to, writes, &mut left)?;
+    }
+    Ok(())
 }
 
-fn copy_folder(from: &Path, to: &Path, left: &mut usize) -> Result<(), String> {
+fn copy_folder(from: &Path, config: &Path, to: &Path, writes: bool, left: &mut usize) -> Result<(), String> {
     for entry in std::fs::read_dir(from).map_err(|error| said(from, error))? {
         let entry = entry.map_err(|error| said(from, error))?;
         let (source, target) = (entry.path(), to.join(entry.file_name()));
         let about = std::fs::symlink_metadata(&source).map_err(|error| said(&source, error))?;
         if about.is_dir() {
-            if !target.is_dir() {
+            if writes && !target.is_dir() {
                 std::fs::create_dir(&target).map_err(|error| said(&target, error))?;
             }
-            copy_folder(&source, &target, left)?;
+            copy_folder(&source, config, &target, writes, left)?;
         } else if about.is_file() {
             *left = left.checked_sub(1).ok_or_else(|| format!("more than {FILES_MOST} files lie beside the seed"))?;
             if about.len() > FILE_BYTES_MOST {
                 return Err(format!("{} has more than {} MiB", source.display(), FILE_BYTES_MOST >> 20));
             }
-            std::fs::copy(&source, &target).map_err(|error| said(&target, error))?;
-            make_private(&target).map_err(|error| said(&target, error))?;
+            // A link or a pipe of that name would lead elsewhere, or hold the boot up.
+            let is_taken = std::fs::symlink_metadata(&target).is_ok_and(|about| !about.is_file());
+            let is_configuration = target.to_string_lossy().starts_with(&*config.to_string_lossy());
+            if is_taken || is_configuration {
+                return Err(format!("{}: a file beside the seed may not take its place", target.display()));
+            }
+            if writes {
+                std::fs::copy(&source, &target).map_err(|error| said(&target, error))?;
+                make_private(&target).map_err(|error| said(&target, error))?;
+            }
         }
     }
     Ok(())

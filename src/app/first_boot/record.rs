@@ -33,6 +33,11 @@ pub fn read(state: &Path) -> Option<FirstBoot> {
     })
 }
 
+/// Whether there is a record, readable or not.
+pub fn is_there(state: &Path) -> bool {
+    std::fs::symlink_metadata(state.join(NAME)).is_ok()
+}
+
 /// With what the journal was not yet told.
 pub fn read_untold(state: &Path) -> Option<(FirstBoot, Vec<Value>)> {
     let report = read(state)?;

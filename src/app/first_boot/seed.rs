@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use crate::config::{self, Files, Problem, Severity, Source};
+use crate::config::{self, Files, Loaded, Problem, Severity, Source};
 use crate::files::DiskFiles;
 use crate::model::scenario::Secret;
 use crate::netscaler::document::Document;
@@ -52,15 +52,16 @@ pub fn is_ns_conf(text: &str) -> bool {
 
 /// What keeps a text from loading as FILE, in words.
 pub fn problems(text: &str, config: &Path, folder: Option<&Path>) -> Vec<String> {
-    found(text, config, folder).iter().map(ToString::to_string).collect()
+    load(text, config, folder).err().unwrap_or_default().iter().map(ToString::to_string).collect()
 }
 
-fn found(text: &str, config: &Path, folder: Option<&Path>) -> Vec<Problem> {
+/// A text as FILE would be loaded. Errors: what keeps it from that.
+pub fn load(text: &str, config: &Path, folder: Option<&Path>) -> Result<Loaded, Vec<Problem>> {
     let root = Source { path: config.display().to_string().into(), text: text.into() };
     let files =
         Layered { seed: folder.map(|folder| DiskFiles::beside(&folder.join("FILE"))), disk: DiskFiles::beside(config) };
-    let problems = config::load(root, &[], &files).err().unwrap_or_default();
-    problems.into_iter().filter(|problem| problem.severity == Severity::Error).collect()
+    config::load(root, &[], &files)
+        .map_err(|problems| problems.into_iter().filter(|problem| problem.severity == Severity::Error).collect())
 }
 
 fn from_ns_conf(text: &str, config: &Path, folder: Option<&Path>) -> Prepared {
@@ -69,16 +70,18 @@ fn from_ns_conf(text: &str, config: &Path, folder: Option<&Path>) -> Prepared {
         Err(why) => return Prepared { text: Err(vec![why]), left_out: Vec::new() },
     };
     let mut left_out: Vec<String> = imported.lines.iter().filter_map(left_of).collect();
+    let coverage = imported.coverage();
+    if coverage.carried + coverage.partly == 0 {
+        left_out.insert(0, "no line of it can be carried".into());
+        return Prepared { text: Err(left_out), left_out: Vec::new() };
+    }
     let mut root = imported.document.into_root();
     for _ in 0..ROUNDS_MOST {
         let text = match Document::from_root(root.clone()).to_toml() {
             Ok(text) => text,
             Err(why) => return Prepared { text: Err(vec![why]), left_out: Vec::new() },
         };
-        let problems = found(&text, config, folder);
-        if problems.is_empty() {
-            return Prepared { text: Ok(text), left_out };
-        }
+        let Err(problems) = load(&text, config, folder) else { return Prepared { text: Ok(text), left_out } };
         let removed: Vec<String> = problems.iter().filter_map(|problem| take_out(&mut root, problem)).collect();
         if removed.is_empty() {
             let problems = problems.iter().map(ToString::to_string).collect();
@@ -104,10 +107,11 @@ fn left_of(line: &Line) -> Option<String> {
 fn take_out(root: &mut Map<String, Value>, problem: &Problem) -> Option<String> {
     let (kind, rest) = problem.path.split_once('.')?;
     let objects = root.get_mut(kind)?.as_object_mut()?;
-    // Names may have dots; the longest that fits is meant.
-    let fits = |name: &&String| {
-        rest.strip_prefix(name.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
-    };
+    // Names may have dots, and stand in quotes then; the longest that fits is meant.
+    let begins =
+        |name: &str| rest.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']));
+    let quoted = |name: &str| format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\""));
+    let fits = |name: &&String| begins(name) || begins(&quoted(name));
     let name = objects.keys().filter(fits).max_by_key(|name| name.len())?.clone();
     objects.shift_remove(&name);
     if objects.is_empty() {

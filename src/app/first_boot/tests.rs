@@ -47,7 +47,12 @@ impl Machine {
     }
 
     fn boot_with(&self, options: &FirstBootOptions) -> (Vec<String>, FirstBoot) {
-        let told = carry_out(options, NOW).unwrap();
+        let mut told = Vec::new();
+        let shown = carry_out(options, NOW, &mut |lines| {
+            told.extend_from_slice(lines);
+            true
+        });
+        shown.unwrap();
         (told, record::read(&options.state).unwrap())
     }
 
@@ -95,7 +100,7 @@ fn a_seed_is_taken_once_for_each_instance() {
     machine.file("drive/user-data", "schema = 1\n[appliance]\nname = \"second\"\n");
     let (told, _) = machine.boot();
     assert!(machine.config().contains("first"), "what people saved since is not undone by a reboot");
-    assert!(told[0].contains("the seed has changed"), "{told:?}");
+    assert!(told.iter().any(|line| line.contains("the seed has changed")), "{told:?}");
 
     machine.file("drive/meta-data", "{\"instance-id\": \"two\"}");
     machine.boot();
@@ -131,7 +136,8 @@ fn a_seed_with_faults_applies_nothing_and_all_of_them_are_told() {
 fn a_seed_that_says_who_may_log_in_is_left_as_it_is() {
     let machine = Machine::new();
     let seed = format!(
-        "schema = 1 # mine\n[admin]\nlisten = \"127.0.0.1:9080\"\n[admin.user.ops]\nrole = \"superuser\"\npassword_hash = \"{}\"\n",
+        "schema = 1 # mine\n[admin]\nlisten = \"127.0.0.1:9080\"\n\
+         [admin.user.ops]\nrole = \"superuser\"\npassword_hash = \"{}\"\n",
         crate::cli::hash_password("s3cret").unwrap()
     );
     machine.file("drive/user-data", &seed);
@@ -195,7 +201,7 @@ fn a_configuration_that_does_not_load_is_set_aside_and_the_box_comes_up() {
     machine.file("etc/bascule.toml", "schema = 1\nthis is none\n");
     let (told, report) = machine.boot();
     assert!(machine.loads());
-    assert!(told[0].contains("does not load"), "{told:?}");
+    assert!(told.iter().any(|line| line.contains("does not load")), "{told:?}");
     assert!(password(&told).is_some());
     assert!(!report.problems.is_empty());
     assert!(std::fs::read_to_string(machine.path("etc/bascule.toml.1")).unwrap().contains("this is none"));
@@ -230,9 +236,88 @@ fn a_seed_for_another_tool_is_refused_by_name() {
 fn the_console_is_told_and_one_that_is_missing_is_passed_over() {
     let machine = Machine::new();
     machine.file("console", "");
-    let consoles = [machine.path("none"), machine.path("console")];
-    console::tell(&consoles, &["a line\u{1b}[2J".into()]);
+    let mut consoles = console::open(&[machine.path("none"), machine.path("console")]);
+    assert_eq!(console::tell(&mut consoles, &["a line\u{1b}[2J".into()]), 1);
     let told = std::fs::read_to_string(machine.path("console")).unwrap();
     assert!(told.starts_with("\r\nbascule: a line") && !told.contains('\u{1b}'), "{told:?}");
     assert!(!machine.path("none").exists());
+}
+
+#[test]
+fn a_password_that_nobody_can_be_shown_does_not_count() {
+    let machine = Machine::new();
+    machine.file("etc/bascule.toml", "schema = 1\n");
+    assert_eq!(carry_out(&machine.options(), NOW, &mut |_| false), Err(UNTOLD.into()));
+    assert_eq!(machine.config(), "schema = 1\n");
+    let (told, _) = machine.boot();
+    assert!(password(&told).is_some(), "the next boot makes one");
+}
+
+#[test]
+fn a_password_is_shown_before_a_record_that_cannot_be_written() {
+    let machine = Machine::new();
+    std::fs::create_dir_all(machine.path("state/first-boot.json.new")).unwrap();
+    let mut told = Vec::new();
+    let result = carry_out(&machine.options(), NOW, &mut |lines| {
+        told.extend_from_slice(lines);
+        true
+    });
+    assert!(result.is_err());
+    assert!(password(&told).is_some() && machine.loads());
+}
+
+#[test]
+fn users_of_an_included_file_are_users() {
+    let machine = Machine::new();
+    let hash = crate::cli::hash_password("s3cret").unwrap();
+    let users = format!(
+        "[admin]\nlisten = \"127.0.0.1:9080\"\n[admin.user.ops]\nrole = \"superuser\"\npassword_hash = \"{hash}\"\n"
+    );
+    let root = "schema = 1\ninclude = [\"users.toml\"]\n";
+    machine.file("etc/bascule.toml", root).file("etc/users.toml", &users);
+    let (told, _) = machine.boot();
+    assert_eq!((password(&told), machine.config().as_str()), (None, root));
+    let (told, _) = machine.boot_with(&FirstBootOptions { recover: true, ..machine.options() });
+    assert!(password(&told).is_some() && machine.loads(), "{told:?}");
+}
+
+#[test]
+fn files_that_cannot_be_copied_refuse_the_seed_and_the_box_comes_up() {
+    for name in ["bascule.toml", "bascule.toml.1", "link"] {
+        let machine = Machine::new();
+        machine.file("etc/bascule.toml", "schema = 1\n[appliance]\nname = \"before\"\n");
+        std::os::unix::fs::symlink("/nowhere", machine.path("etc/link")).unwrap();
+        machine.file(&format!("drive/files/{name}"), "junk").file("drive/files/a", "first");
+        machine.file("drive/user-data", "schema = 1\n");
+        let (told, report) = machine.boot();
+        assert_eq!(report.outcome, SeedOutcome::Refused, "{name}");
+        assert!(password(&told).is_some() && machine.config().contains("before"), "{name}");
+        assert!(!machine.path("etc/a").exists(), "{name}: none of them is copied");
+    }
+}
+
+#[test]
+fn a_seed_that_comes_late_or_is_mended_is_taken() {
+    let machine = Machine::new();
+    machine.boot();
+    machine.file("drive/user-data", "schema = 1\nx = 1\n");
+    assert_eq!(machine.boot().1.outcome, SeedOutcome::Refused);
+    machine.file("drive/user-data", "schema = 1\n[appliance]\nname = \"late\"\n");
+    assert_eq!(machine.boot().1.outcome, SeedOutcome::Applied);
+    assert!(machine.config().contains("late"));
+    machine.file("state/first-boot.json", "");
+    machine.file("drive/user-data", "schema = 1\n[appliance]\nname = \"again\"\n");
+    let lost = carry_out(&machine.options(), NOW, &mut |_| true);
+    assert!(lost.is_ok() && machine.config().contains("late"), "a lost record undoes nothing");
+}
+
+#[test]
+fn an_ns_conf_of_which_nothing_is_carried_is_refused_and_odd_names_are_left_out_alone() {
+    let machine = Machine::new();
+    machine.file("drive/user-data", "add foo a\nadd foo b\n");
+    assert_eq!(machine.boot().1.outcome, SeedOutcome::Refused);
+    machine.file("drive/user-data", "add server s 10.0.0.1\nadd ssl certKey \"wild.card-2024\" -cert /x -key /y\n");
+    let (_, report) = machine.boot();
+    assert_eq!(report.outcome, SeedOutcome::AppliedInPart, "{report:?}");
+    assert!(machine.config().contains("10.0.0.1"));
 }

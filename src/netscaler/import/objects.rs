@@ -7,7 +7,7 @@ use super::super::error::NsError;
 use super::super::export::quoted;
 use super::super::line::{Parsed, Token, parse_tokens};
 use super::super::statement::{Statement, Verb};
-use super::{Fate, Pending};
+use super::{Fate, Pending, secrets};
 
 /// Errors of a line that names what a later line may bring.
 const WAITS: [u32; 8] = [258, 344, 351, 430, 461, 462, 1540, 2171];
@@ -146,7 +146,11 @@ fn without(tokens: &[Token], keyword: &str) -> Option<(Vec<Token>, String)> {
     let is_keyword = |token: &Token| !token.quoted && token.text.len() > 1 && token.text.starts_with('-');
     let begin = tokens.iter().position(|token| is_keyword(token) && token.text[1..].eq_ignore_ascii_case(keyword))?;
     let length = tokens[begin + 1..].iter().take_while(|token| !is_keyword(token)).count();
-    let removed = tokens[begin..=begin + length].iter().map(|token| &token.text[..]).collect::<Vec<_>>().join(" ");
+    let hidden = secrets::is_secret(keyword) && length > 0;
+    let removed = match hidden {
+        true => format!("{} {}", tokens[begin].text, secrets::HIDDEN),
+        false => tokens[begin..=begin + length].iter().map(|token| &token.text[..]).collect::<Vec<_>>().join(" "),
+    };
     let rest = tokens[..begin].iter().chain(&tokens[begin + length + 1..]).cloned().collect();
     Some((rest, removed))
 }
@@ -177,6 +181,7 @@ fn attempt(document: &mut Document, statements: &[Statement], left_out: &mut Vec
                         let value = statement.arguments.shift_remove(&attribute);
                         let value =
                             value.map_or_else(String::new, |v| v.as_str().map_or_else(|| v.to_string(), Into::into));
+                        let value = if secrets::is_secret(&attribute) { secrets::HIDDEN.into() } else { value };
                         dropped.push(format!("-{attribute} {value}: {}", error.message));
                     }
                     None => {

@@ -265,3 +265,24 @@ fn ciphers_and_labels_are_told_for_what_they_are() {
         assert!(what[0].contains(why) && traffic == changes, "{line}: {what:?}");
     }
 }
+
+#[test]
+fn no_secret_of_a_line_is_told_with_what_became_of_it() {
+    let lines = [
+        "add ssl certKey w -cert w.pem -key w.key -passcrypt \"s3cret one\"",
+        "add lb monitor m MYSQL -userName u -password s3cret2 -database d",
+        "add authentication ldapAction l -serverIP 10.0.0.1 -ldapBindDnPassword s3cret3 -encrypted",
+        "set system user nsroot s3cret4 -encrypted",
+        "add snmp community s3cret5 ALL",
+        "add lb monitor r RADIUS -userName u -password s3cret6 -radKey s3cret7",
+        "set ns rpcNode 10.0.0.1 -password s3cret8 -encrypted -srcIP *",
+    ];
+    let imported = imported(&lines.join("\n"));
+    assert_eq!(imported.lines.len(), lines.len());
+    for line in &imported.lines {
+        let told = format!("{line:?}");
+        assert!(!told.contains("s3cret"), "{told}");
+        assert!(line.text.contains("(hidden)"), "{told}");
+    }
+    assert_eq!(imported.lines[3].text, "set system user nsroot (hidden) -encrypted");
+}
