@@ -200,7 +200,11 @@ fn hide_value(value: &mut Toml, hidden: Option<&str>, reader: Reader) {
         (Toml::Array(items), ..) => return items.iter_mut().for_each(|item| hide_value(item, hidden, reader)),
         // They were replaced by such as load.
         (_, Some("password_hash" | "hash"), Reader::Journal) => return,
+        // An answer without a body may need to have none.
+        (value, Some(_), Reader::Journal) if value.as_str() == Some("") => return,
         (value, Some("custom_headers"), Reader::Journal) => (value, format!("Hidden: {HIDDEN}")),
+        // A request where a monitor speaks HTTP, and any bytes elsewhere.
+        (value, Some("send"), Reader::Journal) => (value, format!("GET /{HIDDEN}")),
         (value, Some(_), _) => (value, HIDDEN.to_owned()),
         (value, None, Reader::Person) => match value.as_str().and_then(address_without_secrets) {
             Some(shown) => (value, shown),

@@ -80,6 +80,95 @@ fn the_journal_gets_no_secret_and_what_it_gets_still_loads() {
     assert_eq!(crate::config::tests::loaded(&kept).model.triggers.len(), 2);
 }
 
+/// Every hidden key, wherever the text behind it must be of some form.
+const EVERY_KEY: &str = r#"
+[monitors]
+scripts = "/tmp"
+[admin.user.ops]
+password_hash = "$argon2id$v=19$m=8,t=1,p=1$c2FsdHNhbHQ$Y0hFQ2tzdW1jaGVja3N1bWNoZWNrc3VtY2hlY2tzdW0"
+role = "superuser"
+[admin.token.ci]
+hash = "sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+role = "superuser"
+[trigger.page]
+type = "HTTP"
+uri = "https://pager.test/b?key=SECRET"
+headers = { Authorization = "Bearer SECRET" }
+body = "SECRET ${scenario}"
+[monitor.ecv]
+type = "HTTP-ECV"
+send = "GET /x?SECRET HTTP/1.1"
+receive = "SECRET"
+custom_headers = "X-Key: SECRET"
+[monitor.secure]
+type = "HTTP-ECV"
+secure = true
+send = "HEAD /SECRET"
+receive = ""
+custom_headers = { X-Key = "SECRET" }
+[monitor.bytes]
+type = "TCP-ECV"
+send = 'AUTH SECRET\r\n'
+recv = 'SECRET\x00'
+[monitor.datagram]
+type = "UDP-ECV"
+send = 'SECRET\xff'
+receive = "SECRET"
+[monitor.script]
+type = "USER"
+script_name = "a"
+script_args = ["SECRET", "-x"]
+environment = { KEY = "SECRET", TOKEN = { env = "SECRET" }, FILE = { file = "/SECRET" } }
+[monitor.script2]
+type = "USER"
+script_name = "a"
+scriptargs = "SECRET"
+[monitor.head]
+type = "HTTP"
+request = "HEAD /x?token=SECRET"
+[check.web]
+type = "HTTP"
+url = "http://192.0.2.1/?SECRET"
+method = "POST"
+headers = { X-Key = "SECRET" }
+body = "SECRET"
+[check.web.expect]
+headers = { X-Key = "SECRET" }
+[check.tcp]
+type = "TCP-ECV"
+address = "192.0.2.1:80"
+send = "SECRET"
+receive = "SECRET"
+[service.s]
+type = "HTTP"
+address = "192.0.2.1:80"
+monitors = ["ecv", "head"]
+[vserver.web]
+type = "HTTP"
+services = ["s"]
+[rule.gone]
+vserver = "web"
+priority = 1
+action = { respond = { status = 204, headers = { X-Key = "SECRET" }, body = "" } }
+[rule.told]
+vserver = "web"
+priority = 2
+action = { respond = { status = 403, body = "SECRET" } }
+"#;
+
+#[test]
+fn what_stands_for_a_hidden_text_loads_wherever_the_text_must_have_a_form() {
+    crate::config::tests::loaded(EVERY_KEY);
+    let kept = for_journal(EVERY_KEY);
+    assert!(!kept.contains("SECRET"), "{kept}");
+    for key in KEYS {
+        assert!(EVERY_KEY.contains(&format!("{key} = ")), "{key} is tried");
+    }
+    crate::config::tests::loaded(&kept);
+    assert_eq!(for_journal(&kept), kept, "the same when it is done again");
+    assert_eq!(value_for_journal("monitor.ecv.send", "GET /SECRET"), "GET /(hidden)");
+}
+
 #[test]
 fn what_is_given_on_the_command_line_is_hidden_as_in_the_text() {
     for (path, value, kept) in [
