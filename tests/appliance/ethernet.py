@@ -56,7 +56,7 @@ class Cable:
         ]
         self.neighbours = {}
         self.announced = collections.Counter()
-        self.tcp = {}
+        self.tcp, self.asked = {}, b""
         self.unreachable = set()
         self.ending = False
         self.thread = threading.Thread(target=self.switch, daemon=True)
@@ -98,7 +98,7 @@ class Cable:
     def packet(self, packet):
         length = (packet[0] & 15) * 4
         inside = packet[length:]
-        if packet[9] == 6:
+        if packet[9] == 6 and packet[12:16] == self.asked:
             port, _, _, _, _, flags = struct.unpack("!HHIIBB", inside[:14])
             self.tcp[port] = "closed" if flags & 4 else "open" if flags & 0x12 == 0x12 else self.tcp.get(port)
         elif packet[9] == 1 and inside[:2] == b"\x03\x03":
@@ -137,6 +137,8 @@ class Cable:
     def open_tcp(self, address, ports):
         """Which of `ports` take connections. Every one is asked until it has said yes or no."""
         mac, source, destination = self.mac_of(address), min(self.ours), socket.inet_aton(address)
+        # What another address says late, again and again, is no answer.
+        self.asked = destination
         self.tcp.clear()
         left = list(ports)
         for _ in range(20):
