@@ -1,7 +1,9 @@
 use serde_json::{Value, json};
 
+use crate::netscaler::document::Document;
 use crate::netscaler::import::tests::loads;
 use crate::netscaler::import::{Fate, Imported, import};
+use crate::netscaler::line::{self, Parsed};
 
 const TWO_SITES: &str = r#"#NS13.1 Build 37.29
 set ns config -IPAddress 10.1.0.5 -netmask 255.255.255.0
@@ -266,5 +268,34 @@ proptest::proptest! {
         let coverage = imported.coverage();
         proptest::prop_assert_eq!(coverage.lines, coverage.carried + coverage.irrelevant + coverage.partly + coverage.missing);
         loads(&imported);
+    }
+}
+
+#[test]
+fn commands_take_what_a_saved_file_says_of_everything() {
+    let mut document = Document::default();
+    let mut run = |text: &str| match line::parse(text) {
+        Ok(Parsed::Statements(statements)) => {
+            statements.iter().try_for_each(|one| document.execute(one).map(drop)).map_err(|error| error.message)
+        }
+        other => panic!("{text}: {other:?}"),
+    };
+    let service = "add gslb service gs1 127.0.0.1 HTTP 28180";
+    for taken in [
+        "add gslb site dc1 LOCAL 127.0.0.1 -publicIP 127.0.0.1",
+        "add gslb service gs1 127.0.0.1 HTTP 28180 -publicIP 127.0.0.1 -publicPort 28180 -maxClient 0 -healthMonitor YES \
+         -siteName dc1 -state ENABLED -cip DISABLED -sitePersistence NONE -cookieTimeout 0 -cltTimeout 180 \
+         -svrTimeout 360 -maxBandwidth 0 -downStateFlush ENABLED -maxAAAUsers 0 -monThreshold 0 -appflowLog DISABLED",
+        "add gslb service gs2 127.0.0.1 TCP 28181 -siteName dc1 -cltTimeout 9000 -svrTimeout 9000",
+    ] {
+        assert_eq!(run(taken), Ok(()), "{taken}");
+    }
+    for (refused, named) in [
+        ("add gslb site dc2 REMOTE 127.0.0.2 -publicIP 192.0.2.2", "publicIP"),
+        (&format!("{service} -siteName dc1 -cltTimeout 60"), "cltTimeout"),
+        (&format!("{service} -siteName dc1 -svrTimeout 60"), "svrTimeout"),
+        (&format!("{service} -siteName dc1 -cookieTimeout 5"), "cookieTimeout"),
+    ] {
+        assert!(run(refused).unwrap_err().contains(named), "{refused}");
     }
 }

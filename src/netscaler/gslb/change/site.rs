@@ -35,6 +35,10 @@ fn add_site(document: &mut Document, name: &str, given: &Given) -> Result<(), Ns
     free_of(name, "siteName", "@#")?;
     let address = value(given, "siteipaddress").unwrap_or_default();
     address.parse::<IpAddr>().map_err(|_| NsError::bad_value("siteIPAddress", address))?;
+    let is_other = |public: &&str| *public != address && *public != NO_ADDRESS;
+    if let Some(public) = value(given, "publicip").filter(is_other) {
+        return Err(NsError::unsupported("publicIP", public, "sites tell each other nothing here"));
+    }
     let kind = value(given, "sitetype").unwrap_or("REMOTE").to_ascii_uppercase();
     let mut root = document.root().clone();
     match &kind[..] {
