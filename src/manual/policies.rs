@@ -72,7 +72,9 @@
 //! | `bind cs vserver`, `bind lb vserver` | `responder_policies`, `rewrite_policies`, of content switching `cs_policies`: `{ POLICY = PRIORITY }` or `{ POLICY = { priority, goto, type, target } }` | `csvserver_cspolicy_binding`, `csvserver_responderpolicy_binding`, `csvserver_rewritepolicy_binding`, `lbvserver_responderpolicy_binding`, `lbvserver_rewritepolicy_binding`, and the way back such as `cspolicy_csvserver_binding` | within the vserver |
 //!
 //! `goto` is END (the default) or NEXT; `type` of a rewriting policy REQUEST (the default) or RESPONSE; `target` of a
-//! content-switching policy takes the place of its action. A policy is bound once to a vserver. A policy that nobody has bound is
+//! content-switching policy takes the place of its action. A policy is bound once to a vserver. The commands ask
+//! for a priority of responder and rewriting policies (1095), as NetScaler does; `import` gives one that is missing the next number
+//! behind all others. A policy that nobody has bound is
 //! kept. What is in use cannot be removed (315). An expression, an action or a binding that cannot be carried out is
 //! refused where it is made, with the part that it is about: nothing is kept that would do nothing.
 //!

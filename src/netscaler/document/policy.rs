@@ -198,6 +198,9 @@ impl Document {
             return Err(NsError::exists("policyName", &other));
         }
         let priority = number(&given, "priority", 1, 2_147_483_647)?;
+        if priority.is_none() && bank != PolicyBank::Cs {
+            return Err(NsError::missing("priority"));
+        }
         let one_of = |nitro: &str, known: [&'static str; 2]| match said(nitro) {
             None => Ok(None),
             Some((attribute, text)) => match shortened(known.into_iter(), text) {

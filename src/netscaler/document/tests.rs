@@ -286,3 +286,19 @@ fn a_set_whose_numbers_no_list_would_count_is_numbered_by_its_user() {
     assert_eq!(told(json!({"a": 5, "b": 9})), "User-defined");
     assert_eq!(told(json!(["a", "b"])), "Auto-generated");
 }
+
+#[test]
+fn a_policy_that_edits_or_answers_is_bound_with_a_priority() {
+    let mut document = world();
+    add(&mut document, "lbvserver", json!({"name": "edge", "servicetype": "HTTP"}));
+    add(&mut document, "responderpolicy", json!({"name": "p", "rule": "true", "action": "RESET"}));
+    let nitro = "lbvserver_responderpolicy_binding";
+    let bound = |more: Value| {
+        let mut binding = json!({"name": "edge", "policyname": "p", "bindpoint": "REQUEST"});
+        binding.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        binding
+    };
+    let missing = Err((1095, "Required argument missing [priority]".to_owned()));
+    assert_eq!(run(&mut document, Verb::Bind, nitro, bound(json!({}))), missing);
+    assert_eq!(run(&mut document, Verb::Bind, nitro, bound(json!({"priority": 10}))), Ok(()));
+}

@@ -8,6 +8,7 @@ use super::super::export::quoted;
 use super::super::line::{Parsed, Token, parse_tokens};
 use super::super::statement::{Statement, Verb};
 use super::{Fate, Pending, secrets};
+use crate::model::policy::PolicyBank;
 
 /// Errors of a line that names what a later line may bring.
 const WAITS: [u32; 8] = [258, 344, 351, 430, 461, 462, 1540, 2171];
@@ -72,14 +73,16 @@ pub(super) fn carry(document: &mut Document, lines: &mut [Pending]) {
             waiting.push((at, statements, left_out));
         }
     }
-    let mut progress = true;
-    while progress && !waiting.is_empty() {
-        progress = false;
+    // Whether all has been carried out that says everything itself: only then it is known which numbers are free.
+    let mut settled = false;
+    loop {
+        let mut progress = false;
         let mut later = Vec::new();
         for (at, statements, mut left_out) in waiting {
-            match attempt(document, &statements, &mut left_out) {
-                Attempt::Done => {
+            match attempt(document, &statements, &mut left_out, settled) {
+                Attempt::Done(given) => {
                     progress = true;
+                    lines[at].notes.extend(given);
                     let notes = statements.iter().filter(|statement| statement.verb == Verb::Add);
                     lines[at].notes.extend(notes.flat_map(|one| notes_of(document, one.resource, &one.arguments)));
                     finish(document, &mut lines[at], left_out);
@@ -92,6 +95,10 @@ pub(super) fn carry(document: &mut Document, lines: &mut [Pending]) {
             }
         }
         waiting = later;
+        if waiting.is_empty() || (settled && !progress) {
+            break;
+        }
+        settled |= !progress;
     }
     for (at, statements, _) in waiting {
         let error = statements.iter().find_map(|statement| document.clone().execute(statement).err());
@@ -100,7 +107,8 @@ pub(super) fn carry(document: &mut Document, lines: &mut [Pending]) {
 }
 
 enum Attempt {
-    Done,
+    /// With what was given to it that it does not say.
+    Done(Vec<String>),
     Waits,
     Refused(NsError),
 }
@@ -156,8 +164,9 @@ fn without(tokens: &[Token], keyword: &str) -> Option<(Vec<Token>, String)> {
 }
 
 /// All statements or none; arguments that are refused by name are left out.
-fn attempt(document: &mut Document, statements: &[Statement], left_out: &mut Vec<String>) -> Attempt {
+fn attempt(document: &mut Document, statements: &[Statement], left_out: &mut Vec<String>, settled: bool) -> Attempt {
     let mut next = document.clone();
+    let mut given = Vec::new();
     let mut dropped = left_out.clone();
     for statement in statements {
         let mut statement = statement.clone();
@@ -173,6 +182,16 @@ fn attempt(document: &mut Document, statements: &[Statement], left_out: &mut Vec
                         );
                     }
                     break;
+                }
+                Err(error) if error.code == 1095 && !statement.arguments.contains_key("priority") => {
+                    match next_priority(&next, &statement) {
+                        Some(_) if !settled => return Attempt::Waits,
+                        Some(number) => {
+                            statement.arguments.insert("priority".to_owned(), number.into());
+                            given.push(format!("it has no priority: {number}, behind all others, is given to it"));
+                        }
+                        None => return Attempt::Refused(error),
+                    }
                 }
                 Err(error) if WAITS.contains(&error.code) => return Attempt::Waits,
                 Err(error) if take_feature(&mut statement, &error, &mut dropped) => {}
@@ -194,7 +213,19 @@ fn attempt(document: &mut Document, statements: &[Statement], left_out: &mut Vec
     }
     *document = next;
     *left_out = dropped;
-    Attempt::Done
+    Attempt::Done(given)
+}
+
+/// The number behind those of all policies of its kind at a vserver, for one that is bound there without any.
+fn next_priority(document: &Document, statement: &Statement) -> Option<u64> {
+    let owner = statement.resource.owner().filter(|_| statement.verb == Verb::Bind)?;
+    let said = |nitro: &str| statement.arguments.get(nitro).and_then(Value::as_str);
+    let (vserver, policy) = (said(statement.resource.key)?, said("policyname")?);
+    let bank = [PolicyBank::Responder, PolicyBank::Rewrite];
+    let bank = bank.into_iter().find(|bank| document.table(bank.section(), policy).is_some())?;
+    let bound = document.table(owner.section(), vserver)?.get(bank.key()).and_then(Value::as_object);
+    let numbers = bound.into_iter().flatten().filter_map(|(_, entry)| entry.get("priority").unwrap_or(entry).as_u64());
+    Some(numbers.max().unwrap_or(0) / 10 * 10 + 10)
 }
 
 /// Leaves out the feature that an error is about; its own lines tell what is missing.

@@ -286,3 +286,14 @@ fn no_secret_of_a_line_is_told_with_what_became_of_it() {
     }
     assert_eq!(imported.lines[3].text, "set system user nsroot (hidden) -encrypted");
 }
+
+#[test]
+fn a_policy_without_a_priority_is_given_one_behind_all_others() {
+    let text = "add lb vserver v HTTP\nadd responder policy p true RESET\nadd responder policy q true RESET\n\
+                bind lb vserver v -policyName p -type REQUEST\nbind lb vserver v -policyName q -priority 10\n";
+    let imported = imported(text);
+    assert_eq!(at(&imported, "vserver", "v")["responder_policies"], json!({"q": 10, "p": 20}));
+    assert_eq!(fate(&imported, "bind lb vserver v -policyName p"), Fate::Carried);
+    let line = imported.lines.iter().find(|line| line.text.contains("-policyName p")).unwrap();
+    assert_eq!(line.notes, ["it has no priority: 20, behind all others, is given to it"]);
+}
