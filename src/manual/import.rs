@@ -70,6 +70,7 @@
 //! of its text each; other types, zones in files and zones by transfer are comments, and so is a `ttl` of a zone without a SOA
 //! that is not 3600 s. `[dns] listen` are services of type ADNS. The second line counts them and the comments at the end name them; `show ns runningConfig -toml` has
 //! everything, so keep that. Where the file has two servers with one address, which NetScaler has not, the first stands for
-//! the others, and a comment tells so.
+//! the others, and a comment tells so. What people have disabled says `-state DISABLED` at the end of its line, as it does there; what
+//! has no line of its own, such as a check, stands in a comment at the top.
 //!
 //! What a shell prints beside the lines (`Done`, `Warning: …`) is of no meaning in a file.

@@ -2,6 +2,7 @@
 //!
 //! What NetScaler has no word for is never dropped in silence: it is listed as a comment that names the table and the key.
 
+mod disabled;
 mod left;
 mod quote;
 
@@ -15,6 +16,9 @@ use super::gslb;
 use super::resource::{Attribute, Joint, Kind, Place, Resource};
 use super::value::{Said, same};
 
+use disabled::Unsaid;
+
+pub use disabled::Disabled;
 pub use quote::quoted;
 
 /// Resources in the order of a saved file: what is named stands before what names it.
@@ -56,10 +60,17 @@ const BINDINGS: [&str; 14] = [
 
 /// The lines, each with its line end; `version` stands in the first, as a saved file has it.
 pub fn lines(document: &Document, version: &str) -> String {
+    lines_of_running(document, version, &Disabled::new())
+}
+
+/// The same of what runs: lines say `-state DISABLED` of what people have disabled.
+pub fn lines_of_running(document: &Document, version: &str, disabled: &Disabled) -> String {
+    let mut unsaid = Unsaid::new(document, disabled);
     let (gslb, rest) = gslb::export(document);
     let document = &rest;
     let (left, counted) = left::comments(document);
-    let mut out = format!("#Bascule {version}\n{counted}");
+    let begin = format!("#Bascule {version}\n{counted}");
+    let mut out = String::new();
     features(document, &mut out);
     let resources = |names: &'static [&'static str]| names.iter().filter_map(|name| Resource::find(name));
     let instead = same_servers(document);
@@ -69,7 +80,7 @@ pub fn lines(document: &Document, version: &str) -> String {
                 Some(first) => {
                     let _ = writeln!(out, "# server {name} has the address of {first}, which stands for it there");
                 }
-                None => object(document, resource, &name, &instead, &mut out),
+                None => object(document, resource, &name, (&instead, &mut unsaid), &mut out),
             }
         }
         if resource.nitro == "server" {
@@ -77,8 +88,10 @@ pub fn lines(document: &Document, version: &str) -> String {
         }
     }
     for resource in resources(&BINDINGS) {
-        for row in document.objects(resource) {
-            binding(resource, &row, &instead, &mut out);
+        let mut rows = document.objects(resource);
+        number(resource, &mut rows);
+        for row in rows {
+            binding(resource, &row, (&instead, &mut unsaid), &mut out);
         }
     }
     for resource in resources(&PARTS) {
@@ -86,7 +99,7 @@ pub fn lines(document: &Document, version: &str) -> String {
             part(resource, &row, &mut out);
         }
     }
-    out + &gslb + &left
+    begin + &unsaid.left() + &out + &gslb + &left
 }
 
 fn features(document: &Document, out: &mut String) {
@@ -100,6 +113,9 @@ fn features(document: &Document, out: &mut String) {
         let mut list: Vec<&str> = names.iter().filter(|(key, _)| on(key) == wanted).map(|(_, name)| *name).collect();
         if wanted {
             list.extend(["CS", "SSL"]);
+            let has = |section: &str| document.root().get(section).is_some();
+            list.extend(has("rewrite_policy").then_some("REWRITE"));
+            list.extend(has("responder_policy").then_some("RESPONDER"));
         }
         if !list.is_empty() {
             let _ = writeln!(out, "{words} {}", list.join(" "));
@@ -167,7 +183,7 @@ fn object(
     document: &Document,
     resource: &'static Resource,
     name: &str,
-    instead: &HashMap<String, String>,
+    (instead, unsaid): (&HashMap<String, String>, &mut Unsaid),
     out: &mut String,
 ) {
     let Some(table) = document.table(resource.section(), name) else { return };
@@ -197,14 +213,21 @@ fn object(
             continue;
         }
         let Some(Said { text, exact: true }) = said(attribute) else { continue };
-        if attribute.nitro == "cipheader" && by_name("cip").is_none() {
-            out.push_str(" -cip ENABLED");
+        // The header stands behind the switch, which is said with it.
+        if attribute.nitro == "cip" && by_name("cipheader").is_some() {
+            continue;
+        }
+        if attribute.nitro == "cipheader" {
+            let cip = by_name("cip").map_or_else(|| "ENABLED".to_owned(), |said| said.text);
+            let _ = write!(out, " -cip {cip} {}", quoted(&text));
+            continue;
         }
         keyword(attribute, &text, out);
         if let Place::With(Joint::Time) = attribute.place {
             unit(resource, attribute, &by_name, &text, out);
         }
     }
+    unsaid.object(resource, name, out);
     out.push('\n');
 }
 
@@ -242,7 +265,32 @@ fn unit(resource: &Resource, attribute: &Attribute, said: &dyn Fn(&str) -> Optio
     }
 }
 
-fn binding(resource: &'static Resource, row: &Map<String, Value>, instead: &HashMap<String, String>, out: &mut String) {
+/// Policies without a priority come last here, and there each has one.
+fn number(resource: &'static Resource, rows: &mut [Map<String, Value>]) {
+    if !["responderpolicy", "rewritepolicy"].iter().any(|policy| resource.nitro.contains(policy)) {
+        return;
+    }
+    let mut last: HashMap<String, u64> = HashMap::new();
+    let of = |row: &Map<String, Value>, key: &str| row.get(key).map(super::value::text_of);
+    let owner = |row: &Map<String, Value>| of(row, resource.key).unwrap_or_default();
+    for row in rows.iter() {
+        let priority = of(row, "priority").and_then(|text| text.parse().ok()).unwrap_or(0);
+        let last = last.entry(owner(row)).or_default();
+        *last = priority.max(*last);
+    }
+    for row in rows.iter_mut().filter(|row| !row.contains_key("priority")) {
+        let last = last.entry(owner(row)).or_default();
+        *last = *last / 10 * 10 + 10;
+        row.insert("priority".to_owned(), last.to_string().into());
+    }
+}
+
+fn binding(
+    resource: &'static Resource,
+    row: &Map<String, Value>,
+    (instead, unsaid): (&HashMap<String, String>, &mut Unsaid),
+    out: &mut String,
+) {
     let value = |nitro: &str| row.iter().find(|(key, _)| key.eq_ignore_ascii_case(nitro)).map(|(_, value)| value);
     let text = |nitro: &str| value(nitro).map(super::value::text_of);
     let _ = write!(out, "bind {}", resource.said());
@@ -264,6 +312,7 @@ fn binding(resource: &'static Resource, row: &Map<String, Value>, instead: &Hash
             _ => keyword(attribute, &value, out),
         }
     }
+    unsaid.binding(resource, row, out);
     out.push('\n');
 }
 

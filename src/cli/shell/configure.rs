@@ -150,7 +150,9 @@ pub(super) async fn running(client: &Client, toml: bool) -> Result<Answer, Refus
         return Ok(Answer { text: visible::toml(&text).into_owned(), json: json!({ "config": text }), warnings });
     }
     let document = Document::from_toml(&text).map_err(Refused::Ours)?;
-    let lines = export::lines(&document, &status.version);
+    let disabled = status.overrides.into_iter().filter(|set| set.slot == "admin" && set.value == "DISABLED");
+    let disabled = disabled.map(|set| (set.kind, set.object)).collect();
+    let lines = export::lines_of_running(&document, &status.version, &disabled);
     Ok(Answer { json: json!({ "config": lines }), text: lines, warnings })
 }
 

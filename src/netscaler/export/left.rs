@@ -23,12 +23,12 @@ const SECTIONS: [(&str, &str, &[&[&str]]); 16] = [
     (
         "vserver",
         "lbvserver",
-        &[&["services"], &["groups"], BOUND[0], BOUND[1], TLS[0], TLS[1], TLS[2], TLS[3], TLS[4], TLS[5]],
+        &[&["services"], &["groups"], BOUND[0], BOUND[1], TLS[0], TLS[1], TLS[2], TLS[3], TLS[4], TLS[5], TLS[6]],
     ),
     (
         "cs_vserver",
         "csvserver",
-        &[&["default"], BOUND[0], BOUND[1], BOUND[2], TLS[0], TLS[1], TLS[2], TLS[3], TLS[4], TLS[5]],
+        &[&["default"], BOUND[0], BOUND[1], BOUND[2], TLS[0], TLS[1], TLS[2], TLS[3], TLS[4], TLS[5], TLS[6]],
     ),
     ("lb_group", "lbgroup", &[&["vservers"]]),
     ("policy_patset", "policypatset", &[&["patterns"]]),

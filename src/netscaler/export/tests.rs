@@ -48,7 +48,7 @@ fn a_configuration_is_told_line_by_line_and_what_is_left_is_named() {
          disable ns feature GSLB\n\
          add server app1 192.0.2.1\n\
          add lb monitor web-ok HTTP -interval 2 MIN -downTime 500 MSEC -respCode 200-204 -httpRequest \"GET /health\"\n\
-         add service web1 app1 HTTP 80 -cip ENABLED -cipHeader X-IP\n\
+         add service web1 app1 HTTP 80 -cip ENABLED X-IP\n\
          add serviceGroup g HTTP\n\
          add lb vserver spare HTTP -comment \"say \\\"sorry\\\"\"\n\
          add lb vserver web HTTP 203.0.113.1 80 -backupVServer spare -persistenceType COOKIEINSERT -timeout 10 \
@@ -64,6 +64,61 @@ fn a_configuration_is_told_line_by_line_and_what_is_left_is_named() {
          # [vserver.web] surge.max = 5\n\
          # [zone.\"example.test\"] ttl\n"
     );
+}
+
+#[test]
+fn what_is_disabled_is_said_on_its_line_or_at_the_top() {
+    let document = Document::from_json(json!({
+        "server": {"app1": {"address": "192.0.2.1"}},
+        "service": {"web1": {"type": "HTTP", "server": "app1", "port": 80}, "web2": {"type": "HTTP", "address": "192.0.2.2:80"}},
+        "service_group": {"g": {"type": "HTTP", "member": {"one": {"address": "192.0.2.9:81"}, "two": {"address": "192.0.2.9:82"}}}},
+        "vserver": {"web": {"type": "HTTP"}},
+    }))
+    .unwrap();
+    let disabled = ["server app1", "service web2", "service g/one", "vserver web", "check x", "service_group g"];
+    let disabled = disabled.iter().filter_map(|text| text.split_once(' '));
+    let disabled: Disabled = disabled.map(|(kind, name)| (kind.to_owned(), name.to_owned())).collect();
+    let text = lines_of_running(&document, "0.0", &disabled);
+    let said: Vec<&str> = text.lines().filter(|line| line.ends_with(" -state DISABLED")).collect();
+    assert_eq!(
+        said,
+        [
+            "add server app1 192.0.2.1 -state DISABLED",
+            "add service web2 192.0.2.2 HTTP 80 -state DISABLED",
+            "add serviceGroup g HTTP -state DISABLED",
+            "add lb vserver web HTTP -state DISABLED",
+            "bind serviceGroup g 192.0.2.9 81 -state DISABLED",
+        ]
+    );
+    assert!(text.contains("# Disabled now, and no line says it: check x\n"), "{text}");
+    assert!(!lines(&document, "0.0").contains("isabled now"));
+    imported(&text);
+}
+
+#[test]
+fn policies_bring_their_features_and_a_priority_each_and_hsts_is_no_word_that_is_left() {
+    let document = Document::from_json(json!({
+        "certificate": {"c": {"cert": "c.pem", "key": "c.key"}},
+        "responder_policy": {"a": {"rule": "true", "action": "RESET"}, "b": {"rule": "true", "action": "RESET"}},
+        "rewrite_action": {"x": {"type": "delete_http_header", "target": "X"}},
+        "rewrite_policy": {"r": {"rule": "true", "action": "x"}},
+        "vserver": {"web": {"type": "SSL", "address": "203.0.113.1:443", "certificates": ["c"],
+                            "tls": {"hsts": {"max_age": "1d"}},
+                            "responder_policies": {"a": {}, "b": 25}, "rewrite_policies": {"r": {}}}},
+    }))
+    .unwrap();
+    let text = lines(&document, "0.0");
+    for line in [
+        "enable ns feature LB GSLB CS SSL REWRITE RESPONDER\n",
+        "bind lb vserver web -policyName a -priority 30",
+        "bind lb vserver web -policyName b -priority 25",
+        "bind lb vserver web -policyName r -priority 10",
+        "-HSTS ENABLED",
+    ] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
+    assert!(!text.contains("tls.hsts") && !text.contains("# Not in these lines"), "{text}");
+    imported(&text);
 }
 
 #[test]

@@ -127,6 +127,11 @@ impl Document {
         members.filter_map(called).collect()
     }
 
+    /// What a member on a server, or an address, and a port is called.
+    pub(in crate::netscaler) fn member_called(host: &str, port: Option<u16>) -> String {
+        joint::member_name(host, port)
+    }
+
     fn is_srv(&self, server: Option<&str>) -> bool {
         let table = server.and_then(|server| self.table("server", server));
         table.and_then(|table| table.get("query_type")).and_then(Value::as_str) == Some("SRV")
