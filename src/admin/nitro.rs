@@ -229,7 +229,9 @@ impl Call<'_> {
         let now = tokio::time::Instant::now();
         let study = move |world: &crate::control::World<'_>| {
             let machine = machine::Machine::read(&app.0.nitro.meter, now);
-            let seen = stat::Seen { world, cleared: &app.0.cleared };
+            let of_gslb = resource.to_ascii_lowercase().starts_with("gslb");
+            let document = of_gslb.then(|| config::document(&app, world)).transpose()?;
+            let seen = stat::Seen { world, cleared: &app.0.cleared, document: document.as_deref() };
             let found = stat::read(&seen, &machine, &resource, name.as_ref(), &asked);
             let found = found.unwrap_or_else(|| Err(Fault::new(1088, target::printable(&resource))))?;
             let answer = shape::shape(&resource, found, &asked)?;

@@ -42,7 +42,7 @@ impl Call<'_> {
         let now = tokio::time::Instant::now();
         let clear = move |world: &crate::control::World<'_>| {
             let machine = machine::Machine::read(&app.0.nitro.meter, now);
-            stat::clear_all(&stat::Seen { world, cleared: &app.0.cleared }, &machine, level == "all");
+            stat::clear_all(&stat::Seen { world, cleared: &app.0.cleared, document: None }, &machine, level == "all");
             app.0.keeper.audit.cleared(app.handle(), &caller, &format!("nsstats {level}"));
         };
         self.app.study(clear).await.map_err(Fault::from)?;

@@ -54,6 +54,24 @@ pub(super) fn names() -> Vec<&'static str> {
     all.into_iter().collect()
 }
 
+/// The running configuration. It is read once and kept until another one runs.
+pub(super) fn document(app: &App, world: &World<'_>) -> Result<Arc<Document>, Fault> {
+    let hash = &world.config.hash;
+    if let Some((known, document)) = &*app.0.nitro.seen.lock()
+        && known == hash
+    {
+        return Ok(Arc::clone(document));
+    }
+    let (text, _) = edit::running(world.sources, world.model);
+    let document = Document::from_toml(&text).map_err(|error| {
+        tracing::error!(error, "the running configuration cannot be read");
+        Fault::new(1043, "the running configuration cannot be read")
+    })?;
+    let document = Arc::new(document);
+    *app.0.nitro.seen.lock() = Some((hash.clone(), Arc::clone(&document)));
+    Ok(document)
+}
+
 /// What `resource` has under `name`, or all of it.
 pub(super) fn read(
     app: &App,
@@ -129,20 +147,7 @@ impl Reading<'_> {
 
     /// What runs, as statements see it; kept until it changes.
     fn document(&self) -> Result<Arc<Document>, Fault> {
-        let hash = &self.world.config.hash;
-        if let Some((known, document)) = &*self.app.0.nitro.seen.lock()
-            && known == hash
-        {
-            return Ok(Arc::clone(document));
-        }
-        let (text, _) = edit::running(self.world.sources, self.world.model);
-        let document = Document::from_toml(&text).map_err(|error| {
-            tracing::error!(error, "the running configuration cannot be read");
-            Fault::new(1043, "the running configuration cannot be read")
-        })?;
-        let document = Arc::new(document);
-        *self.app.0.nitro.seen.lock() = Some((hash.clone(), Arc::clone(&document)));
-        Ok(document)
+        document(self.app, self.world)
     }
 
     fn kept_files(&self) -> Files {

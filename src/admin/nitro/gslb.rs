@@ -125,10 +125,26 @@ fn find(world: &World<'_>, document: &Document, resource: &str, name: Option<&Na
     })
 }
 
-/// Counters of `gslbvserver` and `gslbservice`.
-pub(super) fn statistics(world: &World<'_>, resource: &str, name: Option<&Named>) -> Result<Found, Fault> {
+/// Counters of `gslbvserver` and `gslbservice`: of those that run, and noughts of those that nothing uses yet.
+pub(super) fn statistics(
+    world: &World<'_>,
+    document: &Document,
+    resource: &str,
+    name: Option<&Named>,
+) -> Result<Found, Fault> {
     if resource == "gslbvserver" {
-        return stat::pick("name", vservers(world).iter().map(|vserver| vserver.statistics(world)).collect(), name);
+        let mut objects: Vec<Object> = vservers(world).iter().map(|vserver| vserver.statistics(world)).collect();
+        for (name, row) in kept::unused(document, resource, "name", &objects) {
+            let text = |key: &str| row.get(key).and_then(Value::as_str);
+            let members = text("totalservices").and_then(|all| all.parse().ok()).unwrap_or(0);
+            objects.push(vserver::counters(
+                &name,
+                text("servicetype").unwrap_or("ANY"),
+                (0, members, 0),
+                Default::default(),
+            ));
+        }
+        return stat::pick("name", objects, name);
     }
     let counted = |(name, shown): (String, Object)| {
         let mut object = match world.model.service_id(&name) {
@@ -148,7 +164,11 @@ pub(super) fn statistics(world: &World<'_>, resource: &str, name: Option<&Named>
         }
         object
     };
-    stat::pick("servicename", services(world).into_iter().map(counted).collect(), name)
+    let mut objects: Vec<Object> = services(world).into_iter().map(counted).collect();
+    kept::call(document, &mut objects);
+    let unused = kept::unused(document, resource, "servicename", &objects);
+    objects.extend(unused.into_iter().map(counted));
+    stat::pick("servicename", objects, name)
 }
 
 fn zeros(more: &[&str]) -> Object {

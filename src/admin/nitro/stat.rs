@@ -16,6 +16,7 @@ use crate::control::World;
 use crate::model::id::{GroupId, ServerId, ServiceId, VserverId};
 use crate::model::policy::PolicyBank;
 use crate::model::vserver::Role;
+use crate::netscaler::document::Document;
 
 /// What was found.
 pub(super) struct Found {
@@ -31,6 +32,8 @@ pub(super) use clear::{Clearing, all as clear_all};
 pub(super) struct Seen<'a> {
     pub world: &'a World<'a>,
     pub cleared: &'a Cleared,
+    /// The running configuration, where what it keeps of GSLB is asked for.
+    pub document: Option<&'a Document>,
 }
 
 impl<'a> std::ops::Deref for Seen<'a> {
@@ -43,7 +46,7 @@ impl<'a> std::ops::Deref for Seen<'a> {
 
 /// Counters of a service, whether somebody cleared them or not.
 pub(super) fn service(world: &World<'_>, id: ServiceId) -> Object {
-    objects::service(&Seen { world, cleared: &Cleared::default() }, id)
+    objects::service(&Seen { world, cleared: &Cleared::default(), document: None }, id)
 }
 
 /// Resources with statistics.
@@ -122,7 +125,10 @@ pub(super) fn read(
             }
             if whole == "interface" { pick("id", objects, name) } else { Ok(Found { objects, single: true }) }
         }
-        word @ ("gslbvserver" | "gslbservice") => gslb::statistics(world, word, name),
+        word @ ("gslbvserver" | "gslbservice") => {
+            let none = Document::default();
+            gslb::statistics(world, world.document.unwrap_or(&none), word, name)
+        }
         "cspolicy" => listed("policyname", policies::of(world, PolicyBank::Cs)),
         "responderpolicy" => listed("name", policies::of(world, PolicyBank::Responder)),
         "rewritepolicy" => listed("name", policies::of(world, PolicyBank::Rewrite)),

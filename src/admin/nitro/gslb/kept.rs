@@ -33,6 +33,16 @@ pub(super) fn tell(document: &Document, resource: &str, key: &str, objects: &mut
     }
 }
 
+/// The objects that nothing uses yet: those that are not among what runs.
+pub(super) fn unused(document: &Document, resource: &str, key: &str, objects: &[Object]) -> Vec<(String, Object)> {
+    let of = |row: Object| {
+        let name = row.get(key)?.as_str()?.to_owned();
+        let runs = objects.iter().any(|object| is(object, key, &name));
+        (!runs).then(|| (name.clone(), idle(document, resource, &name, row)))
+    };
+    rows(document, resource).into_iter().filter_map(of).collect()
+}
+
 /// Services that are aliases by their names, which no record says.
 pub(super) fn call(document: &Document, objects: &mut [Object]) {
     let text = |row: &Object, key: &str| row.get(key).and_then(|value| value.as_str()).map(str::to_owned);

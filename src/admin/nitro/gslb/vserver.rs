@@ -194,20 +194,30 @@ impl Vserver<'_> {
             None => (total("primary"), total("dr")),
             Some(_) => (total("dr"), 0),
         };
-        let mut object = zeros(&["curpersistencesessions", "vsvrsurgecount", "sothreshold", "totspillovers"]);
-        put(&mut object, "name", self.name.clone());
-        put(&mut object, "type", self.protocol(world));
-        put(&mut object, "state", if up > 0 { "UP" } else { "DOWN" });
-        put(&mut object, "primaryipaddress", "0.0.0.0");
-        put(&mut object, "primaryport", 0);
-        put(&mut object, "vslbhealth", double(health));
-        put(&mut object, "actsvcs", double(up));
-        put(&mut object, "inactsvcs", double(all - up));
-        put(&mut object, "tothits", double(own));
-        put(&mut object, "hitsrate", 0);
-        put(&mut object, "totvserverdownbackuphits", double(backup));
-        object
+        counters(&self.name, self.protocol(world), (up, all, health), (own, backup))
     }
+}
+
+/// Counters of a vserver: its members that are up, all of them, the health in percent; hits of its own and of its backup.
+pub(super) fn counters(
+    name: &str,
+    protocol: &str,
+    (up, all, health): (usize, usize, u64),
+    (own, backup): (u64, u64),
+) -> Object {
+    let mut object = zeros(&["curpersistencesessions", "vsvrsurgecount", "sothreshold", "totspillovers"]);
+    put(&mut object, "name", name);
+    put(&mut object, "type", protocol);
+    put(&mut object, "state", if up > 0 { "UP" } else { "DOWN" });
+    put(&mut object, "primaryipaddress", "0.0.0.0");
+    put(&mut object, "primaryport", 0);
+    put(&mut object, "vslbhealth", double(health));
+    put(&mut object, "actsvcs", double(up));
+    put(&mut object, "inactsvcs", double(all - up));
+    put(&mut object, "tothits", double(own));
+    put(&mut object, "hitsrate", 0);
+    put(&mut object, "totvserverdownbackuphits", double(backup));
+    object
 }
 
 fn method(method: SelectMethod) -> &'static str {
