@@ -66,7 +66,8 @@
 //!
 //! POST /api/v1/ns/commands with `{"lines": ["add server app1 192.0.2.11", "…"]}`, for the role that may configure. Each line
 //! is answered by itself; those that load together are carried out as one change. `warnings` are those that hold at the end.
-//! `"atomic": true` makes one change of all lines; `"dry_run": true` tells the differences and changes nothing.
+//! `"atomic": true` makes one change of all lines; `"dry_run": true` tells the differences and changes nothing;
+//! each line is tried behind those before it that go well.
 //!
 //! ```text
 //! {"results": [{"line": "add server app1 192.0.2.11", "ok": false, "code": 1335, "message": "Server already exists [name, app1]"}],

@@ -172,3 +172,42 @@ async fn lines_over_http_are_changes_of_their_own_or_one() {
     let (_, answer) = appliance.post("/api/v1/ns/commands", wrong).await;
     assert_eq!(answer["results"][0]["code"], 278, "what only the whole shows is told with its sentence: {answer}");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_line_that_is_tried_sees_those_before_it_that_went_well() {
+    let appliance = Appliance::start();
+    let lines = json!({"dry_run": true, "lines": [
+        "add server new 127.0.0.9",
+        "add service fresh new HTTP 80",
+        "add service fresh new HTTP 81",
+        "add lb vserver y HTTP 127.0.0.1 80 -redirectURL nowhere",
+        "add lb vserver z HTTP",
+        "bind lb vserver z fresh",
+        "bind lb vserver y fresh",
+        "# a comment",
+    ]});
+    let (status, answer) = appliance.post("/api/v1/ns/commands", lines).await;
+    let codes: Vec<_> = answer["results"].as_array().unwrap().iter().map(|result| result["code"].as_u64()).collect();
+    assert_eq!(status, 200);
+    assert_eq!(codes, [None, None, Some(273), Some(278), None, None, Some(258), None], "{answer}");
+    let changes = answer["changes"].to_string();
+    assert!(["new", "fresh", "z"].iter().all(|name| changes.contains(name)), "{answer}");
+    assert_eq!(answer["config"]["unsaved"], false, "nothing was carried out: {answer}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_nobody_uses_yet_has_counters_and_what_is_disabled_is_shown_so() {
+    let appliance = Appliance::start();
+    let lines = json!({"lines": [
+        "add gslb site dc9 REMOTE 127.0.0.9", "add gslb service gs 127.0.0.9 HTTP 80 -siteName dc9",
+        "add gslb vserver gv HTTP", "add server out 127.0.0.8 -state DISABLED",
+    ]});
+    let (_, answer) = appliance.post("/api/v1/ns/commands", lines).await;
+    assert_eq!(answer["failed"], 0, "{answer}");
+    let (out, code) = bascule(&appliance, &["shell", "-c", "stat gslb vserver gv"], "").await;
+    assert!(code == 0 && out.contains("gv\tType: HTTP\tState: DOWN\tHealth: 0%"), "{out}");
+    let (out, code) = bascule(&appliance, &["shell", "-c", "stat gslb service gs"], "").await;
+    assert!(code == 0 && out.contains("gs (127.0.0.9:80) - HTTP\tState: UNKNOWN"), "{out}");
+    let (out, _) = bascule(&appliance, &["shell", "-c", "show ns runningConfig"], "").await;
+    assert!(out.contains("add server out 127.0.0.8 -state DISABLED\n"), "{out}");
+}

@@ -40,7 +40,7 @@ const FIELDS: &[Field] = &[
     field(
         "dry_run",
         FieldKind::Flag,
-        "Say what would change, and change nothing; without `atomic` each line by itself.",
+        "Say what would change, and change nothing; each line is tried behind those before it that go well.",
     ),
 ];
 
@@ -109,7 +109,7 @@ async fn commands(
         all_or_none(&app, &caller, &lines, dry_run, &mut told).await?
     } else {
         match dry_run {
-            true => one_by_one(&app, &caller, &lines, &mut told).await?,
+            true => runs::try_out(&app, &caller, &lines, &mut told).await?,
             false => runs::carry_out(&app, &caller, &lines, &mut told).await?,
         }
     };
@@ -148,23 +148,6 @@ fn statements(text: &str) -> Result<Vec<Statement>, NsError> {
             Err(NsError::no_such_command(&words.join(" ")).because("it is none that changes a configuration"))
         }
     }
-}
-
-/// What each line would change as things are.
-async fn one_by_one(
-    app: &App,
-    caller: &Caller,
-    lines: &[String],
-    told: &mut Told,
-) -> Result<Vec<Result<(), NsError>>, Problem> {
-    let mut outcomes = Vec::with_capacity(lines.len());
-    for text in lines {
-        outcomes.push(match statements(text) {
-            Ok(statements) => whole(app, caller, statements, true, told).await?.map_err(|failed| failed.1),
-            Err(error) => Err(error),
-        });
-    }
-    Ok(outcomes)
 }
 
 /// One change for all lines. Where one is refused, the others are told not to have been carried out.
@@ -240,10 +223,11 @@ async fn edit(
     app: &App,
     caller: &Caller,
     lines: Vec<Line>,
+    dry_run: bool,
     told: &mut Told,
 ) -> Result<Result<Vec<Result<(), NsError>>, NsError>, Problem> {
     let change = move |document: &mut Document| Ok(runs::on(document, &lines));
-    Ok(change_document(app, caller, false, told, change).await?.map_err(|(_, error)| error))
+    Ok(change_document(app, caller, dry_run, told, change).await?.map_err(|(_, error)| error))
 }
 
 /// Lets `change` work on what runs, and carries out the acts that follow from it. It gives back what it tells and what

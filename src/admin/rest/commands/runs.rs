@@ -30,21 +30,13 @@ pub(super) async fn carry_out(
     lines: &[String],
     told: &mut Told,
 ) -> Result<Outcomes, Problem> {
-    let mut outcomes: Outcomes = lines.iter().map(|_| Ok(())).collect();
-    let mut todo = Vec::new();
-    for (at, text) in lines.iter().enumerate() {
-        match statements(text) {
-            Ok(statements) if statements.is_empty() => {}
-            Ok(statements) => todo.push(Line { at, statements }),
-            Err(error) => outcomes[at] = Err(error),
-        }
-    }
+    let (mut outcomes, todo) = read(lines);
     // The next one last.
     let mut waiting: Vec<Vec<Line>> = runs(todo);
     waiting.reverse();
     let (mut done, mut alone) = (false, 0);
     while let Some(run) = waiting.pop() {
-        match edit(app, caller, run.clone(), told).await {
+        match edit(app, caller, run.clone(), false, told).await {
             Ok(Ok(results)) => {
                 done = true;
                 run.iter().zip(results).for_each(|(line, result)| outcomes[line.at] = result);
@@ -68,6 +60,55 @@ pub(super) async fn carry_out(
         }
     }
     Ok(outcomes)
+}
+
+/// What each line would do behind those before it that go well. Nothing is carried out: `told` is told of all of them
+/// together, as one change.
+pub(super) async fn try_out(
+    app: &App,
+    caller: &Caller,
+    lines: &[String],
+    told: &mut Told,
+) -> Result<Outcomes, Problem> {
+    let (mut outcomes, todo) = read(lines);
+    let mut good: Vec<Line> = Vec::new();
+    let mut waiting = if todo.is_empty() { Vec::new() } else { vec![todo] };
+    let mut alone = 0;
+    while let Some(run) = waiting.pop() {
+        let mut together = Told { generation: told.generation, ..Told::default() };
+        let all = good.iter().chain(&run).cloned().collect();
+        match edit(app, caller, all, true, &mut together).await? {
+            Ok(results) => {
+                *told = together;
+                for (line, result) in run.into_iter().zip(results.into_iter().skip(good.len())) {
+                    outcomes[line.at] = result;
+                    good.extend(outcomes[line.at].is_ok().then_some(line));
+                }
+            }
+            Err(error) => match split(run, alone >= HALVES_WHILE) {
+                Ok(parts) => waiting.extend(parts.into_iter().rev()),
+                Err(line) => {
+                    alone += 1;
+                    outcomes[line.at] = Err(error);
+                }
+            },
+        }
+    }
+    Ok(outcomes)
+}
+
+/// The lines that have something to do; of the others it is known what becomes of them.
+fn read(lines: &[String]) -> (Outcomes, Vec<Line>) {
+    let mut outcomes: Outcomes = lines.iter().map(|_| Ok(())).collect();
+    let mut todo = Vec::new();
+    for (at, text) in lines.iter().enumerate() {
+        match statements(text) {
+            Ok(statements) if statements.is_empty() => {}
+            Ok(statements) => todo.push(Line { at, statements }),
+            Err(error) => outcomes[at] = Err(error),
+        }
+    }
+    (outcomes, todo)
 }
 
 /// The one line of a run, or parts of it.
