@@ -55,6 +55,7 @@ const FILES: &[File] = &[
     file!("journal.js", JS),
     file!("lists.js", JS),
     file!("missing.js", JS),
+    file!("unknown.js", JS),
     file!("login.js", JS),
     file!("monitors.js", JS),
     file!("names.js", JS),

@@ -8,15 +8,16 @@ import { drain, enable, force, kick } from './acts.js';
 import * as login from './login.js';
 import { forced, verdict, wrong } from './status.js';
 
-/** Loaded when first looked at. */
+/** Loaded when first looked at; then what else pages are called. */
 const PAGES = {
   '': () => import('./overview.js'), scenarios: () => import('./scenarios.js'), vservers: () => import('./vservers.js'),
   services: () => import('./services.js'), checks: () => import('./checks.js'), timeline: () => import('./timeline.js'),
   datacenters: () => import('./datacenters.js'), dns: () => import('./dns.js'), outbox: () => import('./outbox.js'),
   journal: () => import('./journal.js'), missing: () => import('./missing.js'), monitors: () => import('./monitors.js'), policies: () => import('./policies.js'),
   people: () => import('./people.js'), certificates: () => import('./certificates.js'), config: () => import('./config.js'),
-  states: () => import('./states.js'), login: () => login, more: () => ({ title: () => 'Pages', view: more }),
+  states: () => import('./states.js'), unknown: () => import('./unknown.js'), login: () => login, more: () => ({ title: () => 'Pages', view: more }),
 };
+const CALLED = new Map([['users', 'people'], ['tokens', 'people'], ['overview', ''], ['zones', 'dns'], ['configuration', 'config']]);
 const COMING = { title: () => 'Bascule', view: () => h('p.empty', 'Reading…') };
 const loaded = new Map();
 const RAIL = [
@@ -28,7 +29,6 @@ const RAIL = [
 const TABS = [['', 'home', 'Overview'], ['scenarios', 'sc', 'Scenarios'], ['vservers', 'vs', 'Vservers'], ['timeline', 'tl', 'Timeline'], ['more', 'more', 'More']];
 /** Kinds of events after which the status is another. */
 const MOVES = ['service', 'vserver', 'scenario', 'check', 'switch', 'trigger', 'alert', 'peer', 'datacenter_pair', 'zone', 'server', 'service_group', 'config'];
-
 let route = parse();
 let find = { text: '', items: [], at: -1, open: false };
 let help = false;
@@ -43,7 +43,7 @@ const tell = (id, text) => { document.getElementById(id).textContent = text; };
 function parse() {
   const [path, rest = ''] = location.hash.replace(/^#\/?/, '').split('?');
   const [name = '', ...args] = path.split('/').map(part => { try { return decodeURIComponent(part); } catch { return part; } });
-  const known = Object.hasOwn(PAGES, name) ? name : '';
+  const known = Object.hasOwn(PAGES, name) ? name : CALLED.get(name) ?? 'unknown';
   return { name: known, page: loaded.get(known) || COMING, args, params: Object.fromEntries(new URLSearchParams(rest)) };
 }
 

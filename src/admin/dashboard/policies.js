@@ -14,7 +14,7 @@ export const needs = () => ({
 });
 
 const places = p => (p.bindings.length ? p.bindings.map(x => h('div', obj('vserver', x.vserver), h('small', ` ${x.priority ?? 'last'}${x.bind_point === 'RESPONSE' ? ', on answers' : ''}${x.goto === 'NEXT' ? ', then the next' : ''}`), p.bindings.length > 1 && h('small', `, ${num(x.hits)} hits`)))
-  : h('span.dim', 'bound nowhere'));
+  : h('span.dim', 'nowhere'));
 
 const list = (kind, rows) => table(`${KINDS[kind]} policies`, [
   { head: 'Policy', wide: true, cell: p => [h('b', nm(p.name)), comment(kind, p.name)] },

@@ -54,6 +54,8 @@ fn each_page_shows_live_data(stage: &Stage) {
         ("monitors", "that nothing uses"),
         ("monitors/ok", "Where it probes"),
         ("people", "Nobody needs to log in."),
+        ("users", "Users and tokens"),
+        ("nowhere/at-all", "There is no such page"),
         ("missing", "Clients of NITRO found everything that they asked for."),
         ("config", "[scenario.dr.activate]"),
         ("certificates", "No certificates are defined."),
