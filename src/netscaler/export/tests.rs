@@ -70,8 +70,10 @@ fn a_configuration_is_told_line_by_line_and_what_is_left_is_named() {
 fn what_is_disabled_is_said_on_its_line_or_at_the_top() {
     let document = Document::from_json(json!({
         "server": {"app1": {"address": "192.0.2.1"}},
-        "service": {"web1": {"type": "HTTP", "server": "app1", "port": 80}, "web2": {"type": "HTTP", "address": "192.0.2.2:80"}},
-        "service_group": {"g": {"type": "HTTP", "member": {"one": {"address": "192.0.2.9:81"}, "two": {"address": "192.0.2.9:82"}}}},
+        "service": {"web1": {"type": "HTTP", "server": "app1", "port": 80},
+                    "web2": {"type": "HTTP", "address": "192.0.2.2:80"}},
+        "service_group": {"g": {"type": "HTTP", "member": {"one": {"address": "192.0.2.9:81"},
+                                                          "two": {"address": "192.0.2.9:82"}}}},
         "vserver": {"web": {"type": "HTTP"}},
     }))
     .unwrap();

@@ -283,9 +283,9 @@ fn commands_take_what_a_saved_file_says_of_everything() {
     let service = "add gslb service gs1 127.0.0.1 HTTP 28180";
     for taken in [
         "add gslb site dc1 LOCAL 127.0.0.1 -publicIP 127.0.0.1",
-        "add gslb service gs1 127.0.0.1 HTTP 28180 -publicIP 127.0.0.1 -publicPort 28180 -maxClient 0 -healthMonitor YES \
-         -siteName dc1 -state ENABLED -cip DISABLED -sitePersistence NONE -cookieTimeout 0 -cltTimeout 180 \
-         -svrTimeout 360 -maxBandwidth 0 -downStateFlush ENABLED -maxAAAUsers 0 -monThreshold 0 -appflowLog DISABLED",
+        "add gslb service gs1 127.0.0.1 HTTP 28180 -publicIP 127.0.0.1 -publicPort 28180 -maxClient 0 \
+         -healthMonitor YES -siteName dc1 -state ENABLED -cip DISABLED -sitePersistence NONE -cookieTimeout 0 \
+         -cltTimeout 180 -svrTimeout 360 -maxBandwidth 0 -downStateFlush ENABLED -maxAAAUsers 0 -monThreshold 0",
         "add gslb service gs2 127.0.0.1 TCP 28181 -siteName dc1 -cltTimeout 9000 -svrTimeout 9000",
     ] {
         assert_eq!(run(taken), Ok(()), "{taken}");
