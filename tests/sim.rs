@@ -25,6 +25,8 @@ mod pairs;
 mod past;
 #[path = "sim/random.rs"]
 mod random;
+#[path = "sim/renamed.rs"]
+mod renamed;
 #[path = "sim/replay.rs"]
 mod replay;
 #[path = "sim/restart.rs"]

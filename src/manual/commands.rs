@@ -46,7 +46,7 @@
 //! | `add`, `rm` | `dns addRec`, `aaaaRec`, `cnameRec`, `nsRec`, `mxRec`, `txtRec`, `srvRec`, `ptrRec` |
 //! | `set`, `unset` | `ssl vserver` (with `-HSTS ENABLED -maxage 31536000 -IncludeSubdomains YES`), `ssl service`, `ssl serviceGroup` |
 //! | `bind`, `unbind` | `service` and `serviceGroup` to monitors, `serviceGroup` to members, `lb vserver` to services and groups, `cs vserver` to its default, `lb group` to vservers, `ssl vserver` to certificates, `policy patset` to patterns, `cs vserver` and `lb vserver` to policies ([`policies`](super::policies)), `gslb vserver` to services and domains, `gslb service` to monitors |
-//! | `rename` | `server`, `service`, `serviceGroup`, `lb vserver`, `cs vserver`, `lb group`, policies and their actions; whatever names it follows |
+//! | `rename` | `server`, `service`, `serviceGroup`, `lb vserver`, `cs vserver`, `lb group`, policies and their actions; whatever names it follows, and what is disabled stays so |
 //! | `set ns hostName` | `[appliance] name` |
 //! | `enable ns feature`, `disable ns feature` | LB, GSLB; CS, SSL, REWRITE and RESPONDER are always on. What NetScaler has and is not there (CMP) is warned of where something else is enabled with it, and refused alone |
 //! | `show ns runningConfig` | the configuration as such lines; what NetScaler has no word for is listed as comments with its table, and `-toml` prints the file (with `-c` nothing but it, so that it can go into one) |

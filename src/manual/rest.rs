@@ -30,8 +30,14 @@
 //! snapshot that shows it; whatever is asked afterwards sees it), `warnings` that were not there before, and `object`, its
 //! state. Comments and the order of the file's text stay. The change runs and is not saved: `POST /config/save` writes it
 //! to the file, and a restart or a reload before that drops it. What people do to objects (`disable`, modes, switches) is
-//! no configuration and needs no save. A rename takes the state of a scenario along; a drain or a force of another kind
-//! of object stays with the old name and ends.
+//! no configuration and needs no save.
+//!
+//! A rename takes the state of a scenario along, and what people did to a server, a service, a service group or its
+//! member, a vserver or a check: a drain goes on to its deadline, and what is disabled or forced stays so, with who did it
+//! and why. A text that is loaded is read the same way: an object that is gone and one that is new are the same under
+//! another name where type and address are the same (of a group those of its members, of a check what it looks at) and no
+//! third is like them. The value of a switch stays with the old name and ends. Save after a rename: a restart before that
+//! brings the old name back without what was done to it.
 //!
 //! A patch goes into a short form as into the long one: `{"services": {"web2": 5}}` on `services = ["web1", "web2"]` leaves
 //! web1 with weight 1. A list in a patch replaces the list.

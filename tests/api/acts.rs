@@ -28,6 +28,29 @@ async fn a_timed_drain_is_visible_at_once_and_ends_with_an_enable() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_rename_takes_a_drain_and_a_disabled_server_and_vserver_along() {
+    let appliance = Appliance::start();
+    let reason = json!({"delay": "5m", "reason": "patch"});
+    for (path, from, to, body) in [
+        ("services", "web1", "front", reason),
+        ("servers", "app1", "home", json!({"reason": "patch"})),
+        ("vservers", "web", "shop", json!({"reason": "patch"})),
+    ] {
+        let (status, body) = appliance.post(&format!("/api/v1/{path}/{from}/disable"), body).await;
+        assert_eq!(status, 200, "{body}");
+        let (status, body) = appliance.post(&format!("/api/v1/{path}/{from}/rename"), json!({"to": to})).await;
+        assert_eq!(status, 200, "{body}");
+        let object = appliance.get(&format!("/api/v1/{path}/{to}")).await;
+        assert_eq!(
+            (&object["admin"], &object["disabled_by"]["reason"]),
+            (&json!("DISABLED"), &json!("patch")),
+            "{object}"
+        );
+    }
+    assert_eq!(appliance.get("/api/v1/services/front").await["drain"]["kind"], "timed");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn taking_the_last_member_warns() {
     let appliance = Appliance::start();
     appliance.post("/api/v1/services/web1/disable", json!({})).await;

@@ -3,6 +3,7 @@
 
 mod adc;
 mod gtm;
+mod successors;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -71,7 +72,7 @@ impl Engine {
         let mut former = self.former();
         self.reloaded = former.model.is_some();
         self.model = Some(Arc::clone(&model));
-        self.drop_orphans(&model, effects);
+        self.drop_orphans(&model, former.model.as_deref(), effects);
         self.drop_expired(effects);
         self.begin_turning(&model);
         self.adopt_checks(&model, &mut former, effects);
@@ -128,18 +129,24 @@ impl Engine {
         former
     }
 
-    /// Ends the overrides of objects that are gone; those of a renamed scenario go with it. A removed scenario is
+    /// Ends the overrides of objects that are gone; those of a renamed object go with it. A removed scenario is
     /// archived by `adopt_scenarios`.
-    fn drop_orphans(&mut self, model: &Model, effects: &mut Vec<Effect>) {
+    fn drop_orphans(&mut self, model: &Model, former: Option<&Model>, effects: &mut Vec<Effect>) {
         let gone: Vec<OverrideKey> =
             self.view.overrides.keys().filter(|k| !model.has(k.object.kind, &k.object.name)).cloned().collect();
+        let mut renamed: HashMap<Kind, HashMap<Name, Name>> = HashMap::new();
         for key in gone {
             let value = self.view.overrides.remove(&key);
             effects.push(Effect::SaveOverride(key.clone(), None));
-            let successor = model.scenarios.iter().find(|s| s.renamed_from.as_ref() == Some(&key.object.name));
-            if let Some(successor) = successor.filter(|_| key.object.kind == Kind::Scenario) {
-                let object = ObjectRef::new(Kind::Scenario, Name::clone(&successor.name));
-                let key = OverrideKey { object, slot: key.slot };
+            let (kind, name) = (key.object.kind, &key.object.name);
+            let successor = if kind == Kind::Scenario {
+                model.scenarios.iter().find(|s| s.renamed_from.as_ref() == Some(name)).map(|s| &s.name)
+            } else {
+                let of = |former| successors::successors(former, model, kind);
+                renamed.entry(kind).or_insert_with(|| former.map(of).unwrap_or_default()).get(name)
+            };
+            if let Some(successor) = successor {
+                let key = OverrideKey { object: ObjectRef::new(kind, Name::clone(successor)), slot: key.slot };
                 effects.push(Effect::SaveOverride(key.clone(), value.clone()));
                 self.view.overrides.extend(value.map(|value| (key, value)));
             } else {
