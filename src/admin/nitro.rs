@@ -43,7 +43,7 @@ use parking_lot::Mutex;
 use serde_json::Value;
 
 use super::App;
-use super::auth::{self, Access, Caller, Head};
+use super::auth::{Access, Caller};
 use super::body;
 use crate::config::edit::{gives_answer, request_without_query};
 use crate::config::policy::expression::without_secrets;
@@ -105,7 +105,8 @@ async fn carry_out(app: &App, parts: &Parts, target: Target, body: Body) -> Resu
     let may_log_in = is_post && target.space == Space::Config && target.resource.is_none();
     let logs_in = is_post && names("login");
     // A login says who calls; what else a request carries does not matter to it.
-    let entered = if logs_in { Err(Fault::new(1027, "")) } else { entry::admit(app, parts).await };
+    let method = if target.clears() { Method::POST } else { parts.method.clone() };
+    let entered = if logs_in { Err(Fault::new(1027, "")) } else { entry::admit(app, parts, &method).await };
     if entered.is_err() && !logs_in && !may_log_in {
         entered?;
         return Err(Fault::new(1027, ""));
@@ -221,9 +222,6 @@ impl Call<'_> {
         let clearing = stat::Clearing::of(&resource, &asked)?;
         if clearing.is_some() {
             entry::allow(&self.caller, Access::Operate)?;
-            // An act, although it is got.
-            let head = Head { method: &Method::POST, uri: &self.parts.uri, headers: &self.parts.headers };
-            auth::refuse_cross_site(head).map_err(Fault::from)?;
         }
         let (app, caller) = (self.app.clone(), self.caller.clone());
         let now = tokio::time::Instant::now();

@@ -130,7 +130,9 @@
 //! or belong to one connection, cannot be edited; nor can a status become one that has no body, or lose being one.
 //! X-Forwarded-For and its like are written after the edits. What is set in a request, or removed, goes under its look-alikes
 //! too: with `X-User` goes `X_User`, which some servers take for it. What `set_cookie` fills in is percent-encoded where it
-//! would end the value (`;`, `,`, space, quotes), so that no client adds an attribute.
+//! would end the value (`;`, `,`, space, quotes), so that no client adds an attribute. A Host that is `set` with what is filled
+//! in has to be a name or an address, with a port or without; where it is none (the field was absent, or sent twice, or has
+//! a space, comma, slash or `@`) Host stays as it was.
 //!
 //! | filled in | |
 //! |---|---|

@@ -81,6 +81,32 @@ async fn a_login_gives_a_cookie_that_reads_and_acts_with_its_csrf_token_until_th
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_got_by_nitro_and_clears_counters_needs_what_acts_need() {
+    let appliance = appliance();
+    let (cookie, login) = session(&appliance, "oper").await;
+    let cookie = ("cookie", &*cookie);
+    let csrf = login["csrf"].as_str().unwrap();
+    let clear = "/nitro/v1/stat/lbvserver?args=clearstats:full";
+    for path in [clear, "/nitro/v1/stat/ns?args=ClearStats:basic", "/nitro/v1/stat/lbvserver?clearstats=full"] {
+        for fields in [&[cookie][..], &[cookie, ("x-csrf-token", "wrong")]] {
+            let (status, fault) = send(&appliance, Method::GET, path, fields).await;
+            assert_eq!(status, 403, "{path}: {fault}");
+        }
+        assert_eq!(send(&appliance, Method::GET, path, &[cookie, ("x-csrf-token", csrf)]).await.0, 200, "{path}");
+    }
+    assert_eq!(send(&appliance, Method::GET, "/nitro/v1/stat/lbvserver", &[cookie]).await.0, 200, "a look");
+
+    // NITRO's own tokens and names say by themselves that the caller means it.
+    let named = [("x-nitro-user", "oper"), ("x-nitro-pass", "oper")];
+    assert_eq!(send(&appliance, Method::GET, clear, &named).await.0, 200);
+    let body = json!({ "login": { "username": "oper", "password": "oper" } });
+    let opened = appliance.http.post(format!("{}/nitro/v1/config/login", appliance.base)).json(&body);
+    let opened: Value = opened.send().await.unwrap().json().await.unwrap();
+    let token = format!("NITRO_AUTH_TOKEN={}", opened["sessionid"].as_str().unwrap());
+    assert_eq!(send(&appliance, Method::GET, clear, &[("cookie", &token)]).await.0, 200);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_journal_tells_logins_refusals_and_through_which_door_an_act_came() {
     let appliance = appliance();
     let (cookie, login) = session(&appliance, "oper").await;

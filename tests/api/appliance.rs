@@ -116,6 +116,20 @@ impl Appliance {
         Appliance::loaded(loaded, tempfile::tempdir().unwrap())
     }
 
+    /// Requests of this vserver met what is made of a policy's binding, this often. `global`: of the one to all vservers.
+    pub fn meet(&self, (vserver, policy, global): (&str, &str, bool), times: u64) {
+        let snapshot = self._reactor.cell.load_full();
+        let model = &snapshot.model;
+        let rules = model.rules.iter().zip(&snapshot.rules);
+        let mut of = rules.filter(|(rule, _)| {
+            model.policies.rules.get(&rule.name).is_some_and(|(_, name)| **name == *policy)
+                && *model.vserver(rule.vserver).name == *vserver
+                && model.policies.global_rules.contains(&rule.name) == global
+        });
+        let (_, live) = of.next().expect("a rule");
+        live.hits_total.fetch_add(times, std::sync::atomic::Ordering::Relaxed);
+    }
+
     /// With a configuration that must load.
     pub fn of(text: &str) -> Appliance {
         Appliance::beside(text, &[])

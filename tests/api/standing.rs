@@ -60,8 +60,8 @@ async fn policies_are_told_with_where_they_are_bound_and_in_the_order_in_which_a
         json!({
             "name": "away", "kind": "responder", "action": "away", "hits": 0, "hits_per_second": 0,
             "bindings": [{
-                "vserver": "front", "priority": 9, "goto": "NEXT", "bind_point": "REQUEST", "target": null, "hits": 0,
-                "hits_per_second": 0,
+                "vserver": "front", "bank": null, "priority": 9, "goto": "NEXT", "bind_point": "REQUEST", "target": null,
+                "hits": 0, "hits_per_second": 0,
             }],
         })
     );
@@ -75,6 +75,36 @@ async fn policies_are_told_with_where_they_are_bound_and_in_the_order_in_which_a
     assert_eq!(front["items"][2]["bindings"].as_array().map(Vec::len), Some(1), "its own alone");
     let (status, problem) = appliance.call(Method::GET, "/api/v1/policies?vserver=frnt", None).await;
     assert_eq!((status, &problem["code"]), (404, &json!("unknown_object")));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_policy_that_is_bound_for_every_vserver_is_told_so_with_all_hits_of_that_binding() {
+    let text = POLICIES.replace("[vserver.web]\n", "[vserver.web]\naddress = \"127.0.0.1:3\"\n");
+    let text = text.replace("[cs_vserver.front]\n", "[cs_vserver.front]\naddress = \"127.0.0.1:2\"\n")
+        + "[policy_global.responder_policies]\nspare = 7\naway = { priority = 9, type = \"REQ_OVERRIDE\" }\n";
+    let appliance = Appliance::of(&text);
+    for (binding, times) in [
+        (("web", "spare", true), 1),
+        (("front", "spare", true), 2),
+        (("web", "away", true), 4),
+        (("front", "away", true), 8),
+        (("front", "away", false), 16),
+    ] {
+        appliance.meet(binding, times);
+    }
+    let all = appliance.get("/api/v1/policies").await;
+    let (away, spare) = (&all["items"][0], &all["items"][1]);
+    let bindings = |policy: &Value| -> Vec<Value> {
+        let of = |one: &Value| json!([one["vserver"], one["bank"], one["priority"], one["bind_point"], one["hits"]]);
+        policy["bindings"].as_array().unwrap().iter().map(of).collect()
+    };
+    assert_eq!((&spare["name"], &spare["hits"]), (&json!("spare"), &json!(3)));
+    assert_eq!(bindings(spare), [json!(["global", "DEFAULT", 7, "REQUEST", 3])]);
+    assert_eq!((&away["name"], &away["hits"]), (&json!("away"), &json!(28)));
+    let own = json!(["front", null, 9, "REQUEST", 16]);
+    assert_eq!(bindings(away), [json!(["global", "OVERRIDE", 9, "REQUEST", 12]), own.clone()]);
+    let front = appliance.get("/api/v1/policies?vserver=front").await;
+    assert_eq!(bindings(&front["items"][0]), [own], "its own alone");
 }
 
 /// Asks as one of the users, whose passwords are their names.

@@ -13,7 +13,7 @@ export const needs = () => ({
   rules: { path: '/rules?limit=2000', refetch: ['config'], every: 10, keep: true },
 });
 
-const places = p => (p.bindings.length ? p.bindings.map(x => h('div', obj('vserver', x.vserver), h('small', ` ${x.priority ?? 'last'}${x.bind_point === 'RESPONSE' ? ', on answers' : ''}${x.goto === 'NEXT' ? ', then the next' : ''}`), p.bindings.length > 1 && h('small', `, ${num(x.hits)} hits`)))
+const places = p => (p.bindings.length ? p.bindings.map(x => h('div', x.bank ? `every vserver (${x.bank})` : obj('vserver', x.vserver), h('small', ` ${x.priority ?? 'last'}${x.bind_point === 'RESPONSE' ? ', on answers' : ''}${x.goto === 'NEXT' ? ', then the next' : ''}`), p.bindings.length > 1 && h('small', `, ${num(x.hits)} hits`)))
   : h('span.dim', 'nowhere'));
 
 const list = (kind, rows) => table(`${KINDS[kind]} policies`, [

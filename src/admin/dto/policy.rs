@@ -19,13 +19,16 @@ dto! {
         pub hits: u64,
         /// The same per second, over the last 14 s.
         pub hits_per_second: u64,
-        /// Where it is bound, by vserver.
+        /// Where it is bound: to all vservers at once first, then by vserver.
         pub bindings: Vec<PolicyBindingDto>,
     }
 
-    /// A policy at a vserver.
+    /// A policy at a vserver, or at all of them.
     pub struct PolicyBindingDto {
+        /// `global`, and `bank` not null: every vserver of type HTTP and SSL with an address (`[policy_global]`).
         pub vserver: String,
+        /// Of a global one: `OVERRIDE` (asked before the vserver's own) or `DEFAULT` (behind them).
+        pub bank: Option<String>,
         /// Lower first, within its kind and bind point; null: behind all that have one.
         pub priority: Option<u32>,
         /// `END`: where it acts no later one of its kind is asked; `NEXT`: they are.
@@ -34,7 +37,7 @@ dto! {
         pub bind_point: String,
         /// Where it leads in place of what its action says.
         pub target: Option<String>,
-        /// Requests or answers of this vserver that met it, since the process started.
+        /// Requests or answers of this vserver, or of all, that met it by this binding, since the process started.
         pub hits: u64,
         /// The same per second, over the last 14 s.
         pub hits_per_second: u64,
@@ -44,15 +47,17 @@ dto! {
 // === impl PolicyDto ===
 
 impl PolicyDto {
-    /// All of them, in the order in which their kinds are asked, by name; `vserver`: only those that are bound to it, and
-    /// of their bindings only those, in the order in which they are asked there.
+    /// All of them, in the order in which their kinds are asked, by name; `vserver`: only those that are bound to it
+    /// alone, and of their bindings only those, in the order in which they are asked there.
     pub fn all(world: &World<'_>, vserver: Option<&str>) -> Vec<PolicyDto> {
-        let mut hits: BTreeMap<(PolicyBank, &str, &str), (u64, u64)> = BTreeMap::new();
+        let mut hits: BTreeMap<(PolicyBank, &str, Option<&str>), (u64, u64)> = BTreeMap::new();
         // A snapshot of another model says nothing of these positions.
         let is_of_it = world.snapshot.rules.len() == world.model.rules.len();
         for (rule, live) in world.model.rules.iter().zip(&world.snapshot.rules).filter(|_| is_of_it) {
             if let Some((bank, policy)) = world.model.policies.rules.get(&rule.name) {
-                let at = (*bank, &**policy, &*world.model.vserver(rule.vserver).name);
+                let is_global = world.model.policies.global_rules.contains(&rule.name);
+                let at = (!is_global).then(|| &*world.model.vserver(rule.vserver).name);
+                let at = (*bank, &**policy, at);
                 let total = live.hits_total.load(Relaxed);
                 let (all, per_second) = hits.entry(at).or_default();
                 *all += total;
@@ -61,10 +66,14 @@ impl PolicyDto {
         }
         let mut bound: BTreeMap<(PolicyBank, &str), Vec<PolicyBindingDto>> = BTreeMap::new();
         let wanted = world.model.vservers.iter().filter(|one| vserver.is_none_or(|name| *one.name == *name));
-        for (one, policy) in wanted.flat_map(|one| one.policies.iter().map(move |policy| (one, policy))) {
-            let (met, per_second) = hits.get(&(policy.bank, &*policy.policy, &*one.name)).copied().unwrap_or_default();
+        let own = wanted.flat_map(|one| one.policies.iter().map(move |policy| (Some(&*one.name), policy)));
+        let global = world.model.policies.global.iter().filter(|_| vserver.is_none()).map(|policy| (None, policy));
+        for (at, policy) in global.chain(own) {
+            let (met, per_second) = hits.get(&(policy.bank, &*policy.policy, at)).copied().unwrap_or_default();
+            let bank = at.is_none().then(|| if policy.overrides { "OVERRIDE" } else { "DEFAULT" }.into());
             bound.entry((policy.bank, &*policy.policy)).or_default().push(PolicyBindingDto {
-                vserver: text(&one.name),
+                vserver: at.unwrap_or("global").into(),
+                bank,
                 priority: policy.priority,
                 goto: if policy.goes_on { "NEXT" } else { "END" }.into(),
                 bind_point: if policy.of_answer { "RESPONSE" } else { "REQUEST" }.into(),

@@ -34,15 +34,15 @@ struct Asking<'a> {
     headers: HeaderMap,
 }
 
-/// Lets a caller in, or says why not. Their door tells the journal that they came by NITRO.
-pub(super) async fn admit(app: &App, parts: &Parts) -> Result<Caller, Fault> {
-    let caller = identify(app, parts).await?;
+/// Lets a caller in, or says why not. `method`: what the request is let in as. Their door tells the journal that they came by NITRO.
+pub(super) async fn admit(app: &App, parts: &Parts, method: &Method) -> Result<Caller, Fault> {
+    let caller = identify(app, parts, method).await?;
     let door = format!("NITRO {}", caller.door);
     Ok(Caller { door: door.trim_end().into(), ..caller })
 }
 
-async fn identify(app: &App, parts: &Parts) -> Result<Caller, Fault> {
-    let mut asking = Asking::of(parts)?;
+async fn identify(app: &App, parts: &Parts, method: &Method) -> Result<Caller, Fault> {
+    let mut asking = Asking { method, ..Asking::of(parts)? };
     if let Some(token) = token(&parts.headers) {
         return of_session(app, &asking, &token).await;
     }

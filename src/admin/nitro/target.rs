@@ -55,6 +55,11 @@ pub(super) struct Asked {
 // === impl Target ===
 
 impl Target {
+    /// Whether it clears counters: an act, although it is got.
+    pub fn clears(&self) -> bool {
+        self.space == Space::Stat && self.asked.arg("clearstats").is_some()
+    }
+
     /// `path` begins with `/nitro`, as it came.
     pub fn parse(path: &str, query: &str) -> Result<Target, Fault> {
         let nothing = || Fault::saying(1088, format!("No such command [{}]", printable(path)));

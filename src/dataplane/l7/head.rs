@@ -34,7 +34,8 @@ pub use guard::Guard;
 pub use line::{RequestLine, request_line};
 
 use crate::model::ending::Reason;
-use line::{is_authority, origin_form};
+pub(in crate::dataplane::l7) use line::is_authority;
+use line::origin_form;
 
 /// Bytes of a request target at most.
 pub const TARGET_MAX_BYTES: usize = 8 * 1024;

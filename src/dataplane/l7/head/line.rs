@@ -87,7 +87,7 @@ fn without_default_port(authority: &str) -> &str {
 
 /// uri-host [ ":" port ] of RFC 3986, without user information and not empty. A name is written as it is meant: what is
 /// percent-encoded, or has empty labels, could be read as a name that rules look for without being seen by them.
-pub(super) fn is_authority(text: &[u8]) -> bool {
+pub(in crate::dataplane::l7) fn is_authority(text: &[u8]) -> bool {
     let (host, port) = match text {
         [b'[', rest @ ..] => {
             let Some(end) = rest.iter().position(|&b| b == b']') else { return false };

@@ -9,7 +9,8 @@ use std::fmt::Write;
 
 use super::{Request, fill_in, fill_in_with};
 use crate::dataplane::l7::forward::is_look_alike;
-use crate::dataplane::l7::head::TARGET_MAX_BYTES;
+use crate::dataplane::l7::head::{TARGET_MAX_BYTES, is_authority};
+use crate::model::filled::Filled;
 use crate::model::id::Name;
 use crate::model::rule::Edit;
 use regex::Regex;
@@ -77,8 +78,12 @@ impl HeadEdits {
         for (nth, edit) in edits.iter().enumerate() {
             match edit {
                 Edit::Set { name, value } => {
+                    let filled = fill_in(value, of);
+                    if name.eq_ignore_ascii_case("host") && Filled::find(value).is_some() && !is_host(&filled) {
+                        continue;
+                    }
                     self.remove(name);
-                    self.added.push((name.clone(), fill_in(value, of)));
+                    self.added.push((name.clone(), filled));
                 }
                 Edit::Add { name, value } => self.added.push((name.clone(), fill_in(value, of))),
                 Edit::Remove { name } => self.remove(name),
@@ -120,6 +125,12 @@ impl HeadEdits {
             self.removed.push(name.clone());
         }
     }
+}
+
+/// Whether what a client has said may be a Host (RFC 9110 §7.2): one name or address, with a port or without. A comma,
+/// which the grammar of names would allow, is that of a list.
+fn is_host(text: &str) -> bool {
+    is_authority(text.as_bytes()) && !text.contains(',')
 }
 
 /// What stands in a cookie for something that a client has said: nothing of it ends the value (RFC 6265 §4.1.1).
@@ -206,6 +217,32 @@ mod tests {
             }
             assert!(!edits.removes_from_request("XUser") && !edits.removes("X_User"));
         }
+    }
+
+    #[test]
+    fn a_host_that_is_filled_in_is_one_or_stays_as_it_was() {
+        let client = "192.0.2.1".parse().unwrap();
+        let host = |value: &str, sent: &[&str]| {
+            let fields: Vec<(&str, &[u8])> = sent.iter().map(|value| ("X-H", value.as_bytes())).collect();
+            let of = Request { fields: &fields, ..Request::connection(client, 80, None, false) };
+            let mut edits = HeadEdits::default();
+            edits.fold(&[Edit::Set { name: "host".into(), value: value.into() }], |_| None, &of);
+            assert_eq!(edits.removes("Host"), !edits.added.is_empty(), "what is not set stays");
+            edits.added.pop().map(|(_, value)| value)
+        };
+        for sent in ["a.test", "a.test:8080", "[2001:db8::1]:80", "192.0.2.1"] {
+            assert_eq!(host("{header:X-H}", &[sent]).as_deref(), Some(sent));
+        }
+        let wrong =
+            ["", "evil.test:80 GET /", "a/b@c,d", "u@a.test", "a,b", "a.test:x", "a.test:80:80", "{header:X-H}"];
+        for sent in wrong {
+            assert_eq!(host("{header:X-H}", &[sent]), None, "{sent}");
+        }
+        assert_eq!(host("{header:X-H}", &[]), None, "absent");
+        assert_eq!(host("{header:X-H}", &["a", "b"]), None, "twice");
+        assert_eq!(host("{header:X-H}.a.test", &["b"]).as_deref(), Some("b.a.test"));
+        assert_eq!(host("{header:X-H}.a.test", &[]), None, "an empty label");
+        assert_eq!(host("as it is configured", &[]).as_deref(), Some("as it is configured"));
     }
 
     #[test]
