@@ -123,7 +123,7 @@ impl Client {
     }
 
     /// The same, as somebody with a password.
-    pub fn as_user(self, user: &str, password: &str) -> Client {
+    pub fn with_password(self, user: &str, password: &str) -> Client {
         let credentials = Credentials::Basic { user: user.to_owned(), password: password.to_owned() };
         Client { credentials: Some(credentials), ..self }
     }

@@ -68,7 +68,7 @@ async fn ask(local: &Client, user: &str, password: &str) -> Result<Result<(), St
     let url = format!("{scheme}://{}", reachable(listen));
     let target = Target { url: Some(url), fingerprint, ..Target::default() };
     let remote = match Client::find(&target) {
-        Ok(remote) => remote.within(PATIENCE).as_user(user, password),
+        Ok(remote) => remote.within(PATIENCE).with_password(user, password),
         Err(why) => return Ok(Err(why)),
     };
     match remote.call(Method::GET, "/api/v1/whoami", None).await {
