@@ -63,7 +63,13 @@ pub enum Request {
         answer: tokio::sync::oneshot::Sender<Result<Done, Refusal>>,
     },
     /// Somebody came in, went, or was refused: an entry `access` of the journal.
-    Access { actor: Name, door: Name, body: serde_json::Value },
+    Access {
+        actor: Name,
+        door: Name,
+        body: serde_json::Value,
+        /// Told once the entry is on the disk, of what was an act.
+        answer: Option<tokio::sync::oneshot::Sender<Result<Done, Refusal>>>,
+    },
     /// Runs on the reactor, between two steps.
     Read(Box<dyn FnOnce(&World<'_>) + Send>),
     /// What was heard of a peer, or why nothing was.
@@ -184,7 +190,15 @@ impl Handle {
 
     /// Journals that somebody came in, went, or was refused. Waits for nothing: where too much waits already, it is lost.
     pub fn journal_access(&self, actor: Name, door: Name, body: serde_json::Value) {
-        let _ = self.requests.try_send(Request::Access { actor, door, body });
+        let _ = self.requests.try_send(Request::Access { actor, door, body, answer: None });
+    }
+
+    /// Journals an act that is no command, such as the lifting of a lock, and waits until the entry is on the disk.
+    pub async fn journal_act(&self, actor: Name, door: Name, body: serde_json::Value) -> Result<(), Refusal> {
+        let (answer, done) = tokio::sync::oneshot::channel();
+        let request = Request::Access { actor, door, body, answer: Some(answer) };
+        self.requests.send(request).await.map_err(|_| Refusal::Stopping)?;
+        done.await.map_err(|_| Refusal::Stopping)?.map(drop)
     }
 
     /// Reads the world between two steps.

@@ -80,10 +80,13 @@ impl App {
     }
 
     /// Forgets the wrong passwords of a name; from how many networks it was locked.
-    pub(crate) fn lift_lock(&self, caller: &Caller, name: &str) -> usize {
+    ///
+    /// # Errors
+    /// The lock is lifted, and the journal could not be told.
+    pub(crate) async fn lift_lock(&self, caller: &Caller, name: &str) -> Result<usize, Problem> {
         let networks = self.0.keeper.lift(name);
-        self.0.keeper.audit.lifted(self.handle(), caller, name, networks);
-        networks
+        self.0.keeper.audit.lifted(self.handle(), caller, name, networks).await?;
+        Ok(networks)
     }
 
     /// Journals a refusal of credentials; one for another reason is nobody's guess.

@@ -223,7 +223,7 @@ impl Call<'_> {
         if clearing.is_some() {
             entry::allow(&self.caller, Access::Operate)?;
         }
-        let (app, caller) = (self.app.clone(), self.caller.clone());
+        let app = self.app.clone();
         let now = tokio::time::Instant::now();
         let study = move |world: &crate::control::World<'_>| {
             let machine = machine::Machine::read(&app.0.nitro.meter, now);
@@ -233,15 +233,19 @@ impl Call<'_> {
             let found = stat::read(&seen, &machine, &resource, name.as_ref(), &asked);
             let found = found.unwrap_or_else(|| Err(Fault::new(1088, target::printable(&resource))))?;
             let answer = shape::shape(&resource, found, &asked)?;
-            if let Some(clearing) = clearing {
+            let cleared = clearing.map(|clearing| {
                 // What is cleared is told once more.
                 clearing.carry_out(&seen, &machine, &resource, name.as_ref());
                 let named = name.as_ref().map(|name| format!(" {}", name.meant())).unwrap_or_default();
-                app.0.keeper.audit.cleared(app.handle(), &caller, &format!("{}{named}", resource.to_lowercase()));
-            }
-            Ok(answer)
+                format!("{}{named}", resource.to_lowercase())
+            });
+            Ok::<_, Fault>((answer, cleared))
         };
-        self.app.study(study).await.map_err(Fault::from)?
+        let (answer, cleared) = self.app.study(study).await.map_err(Fault::from)??;
+        if let Some(of) = cleared {
+            clear::tell_cleared(self.app, &self.caller, &of).await?;
+        }
+        Ok(answer)
     }
 
     /// What REST hides from the same callers is hidden here.

@@ -345,9 +345,9 @@ impl Core {
             }
             Request::Read(read) => self.reads.push(read),
             Request::Peer(news) => self.peer_news(now, news),
-            Request::Access { actor, door, body } => {
+            Request::Access { actor, door, body, answer } => {
                 self.door = door;
-                self.draft(now, "access", "".into(), actor, body);
+                self.note_access(now, actor, body, answer);
                 self.door = "".into();
             }
             Request::PeersRefused(count) => self.peers_refused(count),

@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::control::Handle;
+use crate::control::{Handle, Refusal};
 use crate::model::access::Admin;
 use crate::model::id::Name;
 
@@ -52,18 +52,18 @@ impl Audit {
         handle.journal_access(Name::clone(&caller.actor), Name::clone(&caller.door), body);
     }
 
-    /// Somebody lifted the locks of a name.
-    pub fn lifted(&self, handle: &Handle, caller: &Caller, name: &str, networks: usize) {
+    /// Somebody lifted the locks of a name. Over once the journal has it.
+    pub async fn lifted(&self, handle: &Handle, caller: &Caller, name: &str, networks: usize) -> Result<(), Refusal> {
         tracing::info!(door = &*caller.door, name, networks, "locks lifted by {}", caller.actor);
         let body = json!({ "what": "unlock", "user": name, "networks": networks });
-        handle.journal_access(Name::clone(&caller.actor), Name::clone(&caller.door), body);
+        handle.journal_act(Name::clone(&caller.actor), Name::clone(&caller.door), body).await
     }
 
-    /// Somebody cleared counters. `of`: which, in NITRO's words: `lbvserver web`, `service`.
-    pub fn cleared(&self, handle: &Handle, caller: &Caller, of: &str) {
+    /// Somebody cleared counters. `of`: which, in NITRO's words: `lbvserver web`, `service`. Over once the journal has it.
+    pub async fn cleared(&self, handle: &Handle, caller: &Caller, of: &str) -> Result<(), Refusal> {
         tracing::info!(door = &*caller.door, of, "counters cleared by {}", caller.actor);
         let body = json!({ "what": "clearstats", "of": of });
-        handle.journal_access(Name::clone(&caller.actor), Name::clone(&caller.door), body);
+        handle.journal_act(Name::clone(&caller.actor), Name::clone(&caller.door), body).await
     }
 
     /// Whether another login or logout of somebody is told, and how many were left out before it.

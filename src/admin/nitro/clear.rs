@@ -7,7 +7,8 @@ use serde_json::{Map, Value};
 use super::answer::{Answer, Fault, Object};
 use super::target::printable;
 use super::{Call, entry, machine, stat};
-use crate::admin::auth::Access;
+use crate::admin::App;
+use crate::admin::auth::{Access, Caller};
 use crate::netscaler::document::Document;
 use crate::netscaler::resource::Resource;
 use crate::netscaler::statement::{Statement, Verb};
@@ -38,14 +39,20 @@ impl Call<'_> {
         if !["global", "all"].contains(&&level[..]) {
             return Err(Fault::new(1097, format!("cleanuplevel, {}", printable(&level))));
         }
-        let (app, caller) = (self.app.clone(), self.caller.clone());
+        let app = self.app.clone();
         let now = tokio::time::Instant::now();
         let clear = move |world: &crate::control::World<'_>| {
             let machine = machine::Machine::read(&app.0.nitro.meter, now);
             stat::clear_all(&stat::Seen { world, cleared: &app.0.cleared, document: None }, &machine, level == "all");
-            app.0.keeper.audit.cleared(app.handle(), &caller, &format!("nsstats {level}"));
+            level
         };
-        self.app.study(clear).await.map_err(Fault::from)?;
+        let level = self.app.study(clear).await.map_err(Fault::from)?;
+        tell_cleared(self.app, &self.caller, &format!("nsstats {level}")).await?;
         Ok(Answer::ok().into_response())
     }
+}
+
+/// Somebody cleared the counters `of`: `nsstats all`, `lbvserver web`.
+pub(super) async fn tell_cleared(app: &App, caller: &Caller, of: &str) -> Result<(), Fault> {
+    Ok(app.0.keeper.audit.cleared(app.handle(), caller, of).await?)
 }

@@ -5,6 +5,7 @@ use axum::extract::State;
 
 use super::super::App;
 use super::super::auth::{Access, Caller};
+use super::super::problem::Problem;
 use super::super::route::{Route, Segments};
 
 dto! {
@@ -23,7 +24,8 @@ pub(crate) fn routes() -> Vec<Route> {
     vec![Route::delete("/api/v1/users/{name}/lock", Access::Configure, about, lift).answers::<LiftedDto>()]
 }
 
-async fn lift(State(app): State<App>, caller: Caller, segments: Segments) -> Json<LiftedDto> {
+async fn lift(State(app): State<App>, caller: Caller, segments: Segments) -> Result<Json<LiftedDto>, Problem> {
     let name = segments.first();
-    Json(LiftedDto { name: name.to_owned(), networks: app.lift_lock(&caller, name) as u64 })
+    let networks = app.lift_lock(&caller, name).await? as u64;
+    Ok(Json(LiftedDto { name: name.to_owned(), networks }))
 }

@@ -197,6 +197,15 @@ impl Core {
         });
     }
 
+    /// An entry `access`; whoever waits for it is told once it is on the disk.
+    pub(super) fn note_access(&mut self, now: Now, actor: Name, body: serde_json::Value, reply: Option<Reply>) {
+        self.draft(now, "access", "".into(), actor, body);
+        if let Some(reply) = reply {
+            let (done, order) = (Done::default(), self.next_order);
+            self.wait_for(Waiting { reply, done, order, since: now.tick, listeners: false, drain: None });
+        }
+    }
+
     pub(super) fn wait_for(&mut self, waiting: Waiting) {
         self.acts.done.push(waiting);
     }
