@@ -7,10 +7,12 @@
 //! ```
 
 mod first_boot;
+mod handover;
 mod limits;
 mod logging;
 mod ready;
 mod run;
+mod running;
 mod signals;
 mod supervised;
 
@@ -19,6 +21,8 @@ pub use first_boot::{FirstBootOptions, Places, first_boot};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
+
+pub use handover::ask as ask_for_handover;
 
 /// `bascule run`
 #[derive(Clone, Debug)]

@@ -27,9 +27,9 @@ use clap::Parser as _;
 
 use crate::model::visible::{in_json, visible};
 use crate::rehearse;
-use args::{Cli, Command, DrillWhat, ExplainWhat, FirstBootArgs, RunArgs};
+use args::{Cli, Command, DrillWhat, ExplainWhat, FirstBootArgs, Keep, RunArgs};
 
-pub use client::SOCKET_NAME;
+pub use client::{SOCKET_NAME, state_directory};
 pub use passwd::hashed as hash_password;
 
 /// What the arguments ask for.
@@ -41,6 +41,8 @@ pub enum Invocation {
     FirstBoot(FirstBootArgs),
     /// Be the process for a statement for ORACLE: not ours to do either.
     SqlProbe,
+    /// About the appliance as a whole: not ours to do either.
+    Keep(Keep),
     Other(Command),
 }
 
@@ -50,6 +52,7 @@ pub fn parse() -> Invocation {
         Command::Run(args) => Invocation::Run(args),
         Command::FirstBoot(args) => Invocation::FirstBoot(args),
         Command::SqlProbe => Invocation::SqlProbe,
+        Command::Keep(keep) => Invocation::Keep(keep),
         other => Invocation::Other(other),
     }
 }
@@ -59,7 +62,7 @@ pub fn run(command: Command) -> ExitCode {
     match command {
         Command::Run(_) => absent("run", "it is started by the program itself"),
         Command::FirstBoot(_) => absent("first-boot", "it is started by the program itself"),
-        Command::SqlProbe => absent("sql-probe", "it is started by the program itself"),
+        Command::SqlProbe | Command::Keep(_) => absent("this command", "the program itself carries it out"),
         Command::Check(args) => check::run(&args),
         Command::Shell(args) => shell::run(args),
         Command::Import { file, strict, all } => import::run(&file, strict, all),

@@ -11,6 +11,7 @@ pub mod courier;
 pub mod delta;
 pub mod disk;
 mod facts;
+pub mod handing;
 pub mod journal;
 mod payload;
 pub mod peers;
@@ -78,6 +79,8 @@ pub enum Request {
     PeersRefused(u64),
     /// Where peers can ask this box, or why they cannot.
     PeerListens(Option<Result<SocketAddr, Name>>),
+    /// Of the store, while one process hands over to the next.
+    Store(handing::StoreAsk),
     /// The stop signal has come: `RunStatus::draining` from now on.
     Drain,
     /// Writes what is left and ends the reactor.
@@ -136,6 +139,8 @@ pub struct RunStatus {
     pub started_at: Wall,
     /// Between the stop signal and the end.
     pub draining: bool,
+    /// Every check was heard of, or was waited for.
+    pub settled: bool,
     /// The first round of probes is over and the first serving snapshot is published.
     pub ready: bool,
     /// The last write to disk failed or took too long: what is published may not survive a power loss.

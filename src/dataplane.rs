@@ -15,8 +15,10 @@ mod crowd;
 mod datagram;
 pub mod dns;
 mod ended;
+pub mod handed;
 pub mod l4;
 pub mod l7;
+mod leaving;
 pub mod listen;
 pub mod member;
 mod places;
@@ -30,7 +32,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use tokio::net::TcpStream;
-use tokio::sync::{Notify, mpsc, watch};
+use tokio::sync::{Notify, mpsc, oneshot, watch};
 
 use crate::balance::passive::Outcome;
 use crate::model::ending::Reason;
@@ -39,6 +41,7 @@ use crate::model::id::Name;
 use crate::model::time::{Tick, micros};
 use crate::snapshot::Cell;
 use crate::snapshot::live::{ServiceLive, Traces};
+use handed::{Handed, Socket};
 use member::Plane;
 
 /// Client connections of the process at most; fewer where the limit of open files says so.
@@ -57,6 +60,9 @@ const FILES_RESERVED: usize = 256;
 pub struct Dataplane {
     shared: Arc<Shared>,
     reconciled: watch::Receiver<u64>,
+    /// Whoever asks for the sockets.
+    asks: mpsc::Sender<oneshot::Sender<Vec<Socket>>>,
+    leaving: watch::Sender<bool>,
     drain: watch::Sender<bool>,
     kill: watch::Sender<bool>,
 }
@@ -71,6 +77,8 @@ pub(crate) struct Shared {
     pub mirrors: l7::Mirrors,
     pub relay: Arc<l7::Relay>,
     pub carrier: l7::Carrier,
+    /// True once another process has the sockets: no new connections here, and the next answer on each is its last.
+    pub leaving: watch::Receiver<bool>,
     /// True from the stop signal on: no new connections, no keep-alive.
     pub drain: watch::Receiver<bool>,
     /// True once the limit of the drain is over: everything ends.
@@ -82,6 +90,8 @@ pub(crate) struct Shared {
     pub tls: tls::Servers,
     pub tls_clients: tls::Clients,
     pub log: access::AccessLog,
+    /// Of a former process.
+    pub handed: Handed,
     pub traces: Arc<Traces>,
     open: AtomicUsize,
     idle: Notify,
@@ -118,7 +128,7 @@ pub(crate) struct Open(Arc<Shared>);
 impl Dataplane {
     /// Binds what the current snapshot asks for and follows every later one. Must be called inside a tokio runtime.
     pub async fn start(cell: Arc<Cell>, observations: mpsc::Sender<Observation>) -> Dataplane {
-        Dataplane::start_at(cell, observations, Instant::now(), PathBuf::new()).await
+        Dataplane::start_with(cell, observations, l7::Carrier::default()).await
     }
 
     /// [`start`](Self::start), with the engine that HTTP connections are given to at first.
@@ -127,18 +137,19 @@ impl Dataplane {
         observations: mpsc::Sender<Observation>,
         carrier: l7::Carrier,
     ) -> Dataplane {
-        Dataplane::start_all(cell, observations, Instant::now(), PathBuf::new(), carrier).await
+        Dataplane::start_all(cell, observations, Instant::now(), PathBuf::new(), carrier, Handed::default()).await
     }
 
     /// [`start`](Self::start), with the moment at which the clock of the one writer shows zero, so that both mean the
-    /// same by a tick; and the folder that the name of the access log is relative to.
+    /// same by a tick; the folder that the name of the access log is relative to; and sockets of a former process.
     pub async fn start_at(
         cell: Arc<Cell>,
         observations: mpsc::Sender<Observation>,
         origin: Instant,
         folder: PathBuf,
+        handed: Handed,
     ) -> Dataplane {
-        Dataplane::start_all(cell, observations, origin, folder, l7::Carrier::default()).await
+        Dataplane::start_all(cell, observations, origin, folder, l7::Carrier::default(), handed).await
     }
 
     async fn start_all(
@@ -147,7 +158,9 @@ impl Dataplane {
         origin: Instant,
         folder: PathBuf,
         carrier: l7::Carrier,
+        handed: Handed,
     ) -> Dataplane {
+        let (leaving, leaving_seen) = watch::channel(false);
         let (drain, drain_seen) = watch::channel(false);
         let (kill, kill_seen) = watch::channel(false);
         let budget = Budget::of(open_files_max());
@@ -160,6 +173,7 @@ impl Dataplane {
             mirrors: l7::Mirrors::default(),
             relay: l7::Relay::new(budget.pooled - budget.pooled.div_ceil(4)),
             carrier,
+            leaving: leaving_seen,
             drain: drain_seen,
             kill: kill_seen,
             places: places::Places::new(budget.connections),
@@ -167,13 +181,15 @@ impl Dataplane {
             tls: tls::Servers::default(),
             tls_clients: tls::Clients::default(),
             log: access::AccessLog::new(folder),
+            handed,
             traces,
             open: AtomicUsize::new(0),
             idle: Notify::new(),
             origin,
         });
-        let reconciled = listen::start(Arc::clone(&shared)).await;
-        Dataplane { shared, reconciled, drain, kill }
+        let (asks, asked) = mpsc::channel(1);
+        let reconciled = listen::start(Arc::clone(&shared), asked).await;
+        Dataplane { shared, reconciled, asks, leaving, drain, kill }
     }
 
     /// The newest generation whose listeners are bound, or have failed for a reason that their state tells.
@@ -185,19 +201,7 @@ impl Dataplane {
     /// or `limit` is over; then the rest is reset.
     pub async fn drain(self, limit: Duration) {
         self.drain.send_replace(true);
-        let all_closed = async {
-            loop {
-                let idle = self.shared.idle.notified();
-                tokio::pin!(idle);
-                // Registered before the count is read, so that the last close in between is not missed.
-                idle.as_mut().enable();
-                if self.shared.open.load(Ordering::SeqCst) == 0 {
-                    return;
-                }
-                idle.await;
-            }
-        };
-        if tokio::time::timeout(limit, all_closed).await.is_err() {
+        if tokio::time::timeout(limit, self.shared.all_closed()).await.is_err() {
             tracing::warn!(open = self.shared.open.load(Ordering::SeqCst), "drain limit is over, closing the rest");
         }
         self.kill.send_replace(true);
@@ -272,7 +276,13 @@ impl Shared {
         }
     }
 
+    /// Whether the next answer on a connection is its last.
     pub fn is_draining(&self) -> bool {
+        *self.leaving.borrow() || *self.drain.borrow()
+    }
+
+    /// Whether the time of this process is nearly over.
+    pub fn is_ending(&self) -> bool {
         *self.drain.borrow()
     }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use bascule::app::{self, FirstBootOptions, Places, RunOptions};
-use bascule::cli::args::{FirstBootArgs, RunArgs};
+use bascule::cli::args::{FirstBootArgs, Keep, RunArgs};
 use bascule::cli::{self, Invocation};
 
 /// Of the program alone: the library leaves the choice to whoever links it.
@@ -20,8 +20,25 @@ fn main() -> ExitCode {
     match cli::parse() {
         Invocation::Run(args) => app::run(options(args)),
         Invocation::FirstBoot(args) => app::first_boot(&first_boot(args)),
+        Invocation::Keep(command) => keep(command),
         Invocation::SqlProbe => bascule::probe::sql::helper::main(),
         Invocation::Other(command) => cli::run(command),
+    }
+}
+
+fn keep(command: Keep) -> ExitCode {
+    let (name, done) = match command {
+        Keep::Handover { state } => ("handover", app::ask_for_handover(&state.unwrap_or_else(cli::state_directory))),
+    };
+    match done {
+        Ok(told) => {
+            told.iter().for_each(|line| println!("{line}"));
+            ExitCode::SUCCESS
+        }
+        Err(why) => {
+            eprintln!("bascule {name}: {why}");
+            ExitCode::FAILURE
+        }
     }
 }
 

@@ -40,7 +40,8 @@
 //! - [`complaints`]: what operators of other products miss, what answers it here, and the tests that hold it
 //! - [`dashboard`]: the pages in a browser: reading them, acting, keys
 //! - [`appliance`]: the Debian package, the tarball, the container image, the bootable disk: installing, seeding, upgrading
-//! - [`operations`]: the state directory, the journal, stopping, upgrading, when the disk fails
+//! - [`operations`]: the state directory, the journal, stopping, when the disk fails
+//! - [`upkeep`]: upgrades without a lost request, backup and restore, versions of the state, a bundle for support
 //! - [`methods`]: how a member is chosen for a client: methods, weights, orders, splits, passive health
 //! - [`policies`]: NetScaler's policies: expressions, actions, bindings, and what follows from them
 //! - [`members`]: servers by name, and service groups whose members come from DNS
@@ -91,5 +92,6 @@ pub mod tls;
 pub mod traces;
 pub mod transfers;
 pub mod triggers;
+pub mod upkeep;
 pub mod windows;
 pub mod words;

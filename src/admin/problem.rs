@@ -110,7 +110,7 @@ impl From<Refusal> for Problem {
             Refusal::Unconfirmed(_) => Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "confirm_needed", detail),
             Refusal::BadConfig(problems) => bad_config(&problems),
             Refusal::Disk(_) => Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "disk", detail),
-            Refusal::Stopping => {
+            Refusal::Stopping | Refusal::Handing(_) => {
                 let problem = Problem::new(StatusCode::SERVICE_UNAVAILABLE, "stopping", detail);
                 problem.header(header::RETRY_AFTER, HeaderValue::from_static("5"))
             }
@@ -170,6 +170,7 @@ mod tests {
             (Refusal::BadConfig(Vec::new()), 422, "bad_config"),
             (Refusal::Disk("d".into()), 500, "disk"),
             (Refusal::Stopping, 503, "stopping"),
+            (Refusal::Handing("h"), 503, "stopping"),
         ];
         for (refusal, status, code) in cases {
             let document = Problem::from(refusal).document();

@@ -5,17 +5,18 @@ use std::net::{SocketAddr, TcpListener};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
+use std::pin::pin;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::runtime::Runtime;
 use tokio::sync::watch;
-use tokio::task::JoinHandle;
 
+use super::handover::{self, Giver, Taking};
 use super::logging::Logging;
 use super::ready::{self, Listeners};
-use super::signals::{self, Hangup, StopSignals};
+use super::running::{End, Running};
+use super::signals::{self, Hangup, StopSignals, Upgrade};
 use super::supervised;
 use super::{RunOptions, first_boot, state_directory};
 use crate::admin::{self, Doors, TlsDoor};
@@ -26,6 +27,7 @@ use crate::control::store::{self, Found, Memory, Store};
 use crate::dataplane::Dataplane;
 use crate::dataplane::dns::secondary::{self, Secondaries};
 use crate::dataplane::dns::serve::DnsServer;
+use crate::dataplane::handed::{Handed, Socket};
 use crate::files::{self, DiskFiles};
 use crate::model::time::Tick;
 use crate::peer;
@@ -33,56 +35,73 @@ use crate::probe::runner;
 use crate::snapshot::Cell;
 use crate::snapshot::live::CookieKey;
 
-/// What DNS may still answer after the drain.
-const DNS_GRACE: Duration = Duration::from_millis(200);
-
 /// So that what takes long does not hold up the next one.
 const MANAGEMENT_THREADS: usize = 2;
 
 /// The one writer has ended by a bug (`EX_SOFTWARE`).
 const BUG: u8 = 70;
 
-/// Everything that runs.
-struct Running {
-    reactor: Reactor,
-    dataplane: Dataplane,
-    dns: DnsServer,
-    admin: JoinHandle<()>,
-    management: Runtime,
-    peers: JoinHandle<()>,
-    admin_address: SocketAddr,
-    tls: Arc<TlsDoor>,
-    stop_admin: watch::Sender<bool>,
-    socket: Option<PathBuf>,
-}
-
 pub(super) async fn run(options: RunOptions, logging: &Logging) -> ExitCode {
     // Before anything can take long: a stop signal is never lost.
-    let (mut stop, hangup) = match StopSignals::new().and_then(|stop| Ok((stop, Hangup::new()?))) {
+    let signals = StopSignals::new().and_then(|stop| Ok((stop, Hangup::new()?, Upgrade::new()?)));
+    let (mut stop, hangup, mut upgrade) = match signals {
         Ok(signals) => signals,
         Err(error) => return fail(&format!("cannot wait for signals: {error}")),
     };
-    if let Some(file) = &options.ready_file {
+    let giver = Giver::new(!options.ephemeral);
+    let mut taking = match Taking::inherited() {
+        Ok(taking) => taking,
+        Err(why) => return fail(&why),
+    };
+    if let Some(file) = options.ready_file.as_ref().filter(|_| taking.is_none()) {
         // Of a process that was killed: whoever waits for the file must not take it for ours.
         let _ = std::fs::remove_file(file);
     }
-    let running = match start(&options).await {
+    let running = match start(&options, &mut taking).await {
         Ok(running) => running,
-        Err(why) => return fail(&why),
+        Err(why) => {
+            if let Some(taking) = &mut taking {
+                taking.fail(&why).await;
+            }
+            return fail(&why);
+        }
     };
+    if let Some(taking) = taking {
+        taking.serving().await;
+        running.reactor.handle.begin_writing().await;
+    }
     logging.follow(Arc::clone(&running.reactor.cell));
     signals::reload_on_hangup(hangup, running.reactor.handle.clone());
     supervised::watch(running.reactor.handle.clone());
-    let code = tokio::select! {
-        name = stop.next() => {
+    let end = {
+        let mut telling = pin!(tell_ready(&running, &options));
+        loop {
+            tokio::select! {
+                name = stop.next() => break End::Signal(name),
+                () = running.reactor.ended() => break End::Bug,
+                () = upgrade.next() => {
+                    if let Some(end) = running.hand_over(&giver, &options, &mut stop).await {
+                        break end;
+                    }
+                }
+                never = &mut telling => match never {},
+            }
+        }
+    };
+    let code = match end {
+        End::Handed => {
+            tracing::info!("handed over: draining for at most {:?}", options.drain);
+            running.leave(options.drain, &mut stop).await;
+            return ExitCode::SUCCESS;
+        }
+        End::Signal(name) => {
             tracing::info!("{name}: draining for at most {:?}", options.drain);
             ExitCode::SUCCESS
         }
-        () = running.reactor.ended() => {
+        End::Bug => {
             tracing::error!("the one writer has ended: a bug; its message stands above");
             ExitCode::from(BUG)
         }
-        never = tell_ready(&running, &options) => match never {},
     };
     supervised::stopping();
     if let Some(file) = &options.ready_file {
@@ -92,11 +111,16 @@ pub(super) async fn run(options: RunOptions, logging: &Logging) -> ExitCode {
     code
 }
 
-async fn start(options: &RunOptions) -> Result<Running, String> {
+async fn start(options: &RunOptions, taking: &mut Option<Taking>) -> Result<Running, String> {
     let loaded = load(options)?;
-    let admin_listener = listen_admin(loaded.model.admin.listen)?;
+    let handed = taking.as_ref().map_or_else(Handed::default, |taking| taking.handed.clone());
+    let admin_asked = loaded.model.admin.listen;
+    let admin_listener = listen_admin(admin_asked, &handed)?;
     let admin_address = admin_listener.local_addr().map_err(|e| e.to_string())?;
-    let (store, mut found, socket) = open_state(options)?;
+    if let Some(taking) = taking {
+        taking.loaded().await;
+    }
+    let (store, mut found, socket) = open_state(options, taking.is_some())?;
     let state = (!options.ephemeral).then(|| state_directory(options));
     if let Some(dir) = state.as_deref().filter(|_| loaded.model.zones.iter().any(|zone| zone.transfer.comes_in())) {
         found.zones = secondary::kept(dir);
@@ -115,15 +139,21 @@ async fn start(options: &RunOptions) -> Result<Running, String> {
     })
     .map_err(|e| format!("the machine refuses threads: {e}"))?;
 
+    if let Some(taking) = taking {
+        taking.until_go(&reactor.handle).await;
+    }
     let folder = options.config.parent().map(Path::to_owned).unwrap_or_default();
-    let dataplane =
-        Dataplane::start_at(Arc::clone(&reactor.cell), reactor.observations.clone(), clock.instant(Tick::ZERO), folder)
-            .await;
+    let (cell, observations) = (Arc::clone(&reactor.cell), reactor.observations.clone());
+    let dataplane = Dataplane::start_at(cell, observations, clock.instant(Tick::ZERO), folder, handed.clone()).await;
     let secondaries = Secondaries::new(reactor.observations.clone(), state.as_deref());
-    let dns = DnsServer::start_with(Arc::clone(&reactor.cell), Some(secondaries)).await;
+    let dns = DnsServer::start_handed(Arc::clone(&reactor.cell), Some(secondaries), handed.clone()).await;
     tokio::spawn(join_listeners(Arc::clone(&reactor.cell), dataplane.reconciled(), dns.reconciled()));
     let (stop_admin, stopping) = watch::channel(false);
-    let unix = socket.as_deref().and_then(listen_socket);
+    let unix = socket.as_deref().and_then(|path| handed.local(handover::LOCAL).or_else(|| listen_socket(path)));
+    // Copies, for the process that follows.
+    let admin_door = Socket::stream(handover::ADMIN, admin_asked, &admin_listener);
+    let own_doors = [Some(admin_door), unix.as_ref().map(|unix| Socket::local(handover::LOCAL, unix))];
+    let own_doors = own_doors.into_iter().flatten().flatten().collect();
     let socket = socket.filter(|_| unix.is_some());
     let tls = Arc::new(TlsDoor::new(state.clone()));
     let first_boot = state.as_deref().and_then(|state| first_boot::tell(state, &reactor.handle));
@@ -134,7 +164,8 @@ async fn start(options: &RunOptions) -> Result<Running, String> {
         let _inside = management.enter();
         admin::serve_through(reactor.handle.clone(), doors, stopping)
     };
-    Ok(Running { reactor, dataplane, dns, admin, management, peers, admin_address, tls, stop_admin, socket })
+    let doors = own_doors;
+    Ok(Running { reactor, dataplane, dns, admin, management, peers, admin_address, doors, tls, stop_admin, socket })
 }
 
 /// Management has threads of its own: an answer waits for its share of the machine, and not for its turn among all the
@@ -168,12 +199,14 @@ fn load(options: &RunOptions) -> Result<Loaded, String> {
 /// The store, what it holds, and where the local socket goes.
 type State = (Box<dyn Store>, Found, Option<PathBuf>);
 
-fn open_state(options: &RunOptions) -> Result<State, String> {
+/// `waits`: another process serves from it still.
+fn open_state(options: &RunOptions, waits: bool) -> Result<State, String> {
     if options.ephemeral {
         return Ok((Box::new(Memory::new()), Found::default(), None));
     }
     let dir = state_directory(options);
-    let (store, mut found) = store::open(&dir).map_err(|e| e.what)?;
+    let opened = if waits { store::open_waiting(&dir) } else { store::open(&dir) };
+    let (store, mut found) = opened.map_err(|e| e.what)?;
     found.cookie_key = Some(Arc::new(cookie_key(&dir)?));
     Ok((Box::new(store), found, Some(dir.join("bascule.sock"))))
 }
@@ -205,7 +238,10 @@ fn cookie_key(dir: &Path) -> Result<CookieKey, String> {
     }
 }
 
-fn listen_admin(address: SocketAddr) -> Result<TcpListener, String> {
+fn listen_admin(address: SocketAddr, handed: &Handed) -> Result<TcpListener, String> {
+    if let Some(listener) = handed.listener(handover::ADMIN, address) {
+        return Ok(listener);
+    }
     TcpListener::bind(address).map_err(|error| {
         format!("cannot listen on {address} for administration: {error}; end what uses it, or change admin.listen")
     })
@@ -280,30 +316,4 @@ async fn tell_ready(running: &Running, options: &RunOptions) -> std::convert::In
 fn fail(why: &str) -> ExitCode {
     eprintln!("bascule: {why}");
     ExitCode::FAILURE
-}
-
-// === impl Running ===
-
-impl Running {
-    /// Lets what is open finish, at most for `limit` or until a second signal comes; then ends everything in the
-    /// opposite order of its start.
-    async fn stop(self, limit: Duration, stop: &mut StopSignals) {
-        let Running { reactor, dataplane, dns, admin, management, peers, stop_admin, socket, .. } = self;
-        reactor.handle.drain().await;
-        tokio::select! {
-            () = dataplane.drain(limit) => {}
-            name = stop.next() => tracing::warn!("{name}: ending at once"),
-        }
-        dns.stop(DNS_GRACE).await;
-        // What this box sees is unknown to its peers from here on.
-        peers.abort();
-        stop_admin.send_replace(true);
-        let _ = admin.await;
-        management.shutdown_background();
-        reactor.stop().await;
-        if let Some(socket) = socket {
-            let _ = std::fs::remove_file(socket);
-        }
-        tracing::info!("stopped");
-    }
 }

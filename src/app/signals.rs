@@ -1,4 +1,4 @@
-//! SIGHUP reloads, SIGTERM and SIGINT stop.
+//! SIGHUP reloads, SIGUSR2 hands over to a new process, SIGTERM and SIGINT stop.
 
 use std::io;
 
@@ -38,6 +38,24 @@ pub(super) struct Hangup(Signal);
 impl Hangup {
     pub fn new() -> io::Result<Hangup> {
         signal(SignalKind::hangup()).map(Hangup)
+    }
+}
+
+/// The signal to hand over. Taken before the start, as the one to reload.
+pub(super) struct Upgrade(Signal);
+
+// === impl Upgrade ===
+
+impl Upgrade {
+    pub fn new() -> io::Result<Upgrade> {
+        signal(SignalKind::user_defined2()).map(Upgrade)
+    }
+
+    /// Returns when it came.
+    pub async fn next(&mut self) {
+        if self.0.recv().await.is_none() {
+            std::future::pending::<()>().await;
+        }
     }
 }
 

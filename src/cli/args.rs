@@ -2,6 +2,7 @@
 
 mod boot;
 mod drill;
+mod keep;
 mod token;
 
 use std::net::IpAddr;
@@ -15,6 +16,7 @@ use crate::config::units::parse_duration;
 
 pub use boot::{FirstBootArgs, LoginCheckArgs};
 pub use drill::{DrillListArgs, DrillShowArgs, DrillStartArgs, DrillStopArgs, DrillWhat};
+pub use keep::Keep;
 pub use token::{TokenCreateArgs, TokenHashArgs, TokenListArgs, TokenRevokeArgs, TokenWhat};
 
 /// An ADC and a GTM in one box.
@@ -30,8 +32,9 @@ pub struct Cli {
 pub enum Command {
     /// Run the appliance in the foreground.
     ///
-    /// Prints one line a listener when it is ready. SIGHUP reads FILE again; SIGTERM lets open work finish and ends with
-    /// 0, a second one ends at once. The log goes to stderr; BASCULE_LOG filters it: `debug`, `info,bascule::probe=debug`.
+    /// Prints one line a listener when it is ready. SIGHUP reads FILE again; SIGUSR2 hands over to a new process
+    /// (`handover`); SIGTERM lets open work finish and ends with 0, a second one ends at once. The log goes to stderr;
+    /// BASCULE_LOG filters it: `debug`, `info,bascule::probe=debug`.
     Run(RunArgs),
     /// Load configurations as `run` would and print every problem, then the warnings; exit 1 on any problem.
     Check(CheckArgs),
@@ -118,6 +121,8 @@ pub enum Command {
         #[command(subcommand)]
         what: TokenWhat,
     },
+    #[command(flatten)]
+    Keep(Keep),
     /// A back end to break, for a try without servers of one's own.
     DemoBackend(DemoArgs),
     /// Print what completes this program's arguments in a shell: `bash`, `zsh`, `fish`.

@@ -263,6 +263,13 @@ fn builder() -> reqwest::ClientBuilder {
 }
 
 /// Without `--state`: where an appliance may have its state, in order. systemd gives a list; the first is ours.
+/// Where the state of the appliance of this machine is: the first of the usual places that somebody has locked once.
+pub fn state_directory() -> PathBuf {
+    let mut all = usual_directories(std::env::var("STATE_DIRECTORY").ok().as_deref());
+    let used = all.iter().position(|dir| dir.join("bascule.lock").exists());
+    all.swap_remove(used.unwrap_or(0))
+}
+
 fn usual_directories(from_systemd: Option<&str>) -> Vec<PathBuf> {
     let first = from_systemd.and_then(|list| list.split(':').next()).filter(|first| !first.is_empty());
     first.into_iter().chain(["state", "/var/lib/bascule"]).map(PathBuf::from).collect()

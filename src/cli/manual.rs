@@ -59,6 +59,7 @@ const PAGES: &[(&str, &str)] = &pages![
     "traces",
     "transfers",
     "triggers",
+    "upkeep",
     "windows",
     "words",
 ];

@@ -180,6 +180,9 @@ pub enum Refusal {
     /// FILE cannot be read or written, the disk does not answer.
     #[error("{0}")]
     Disk(String),
+    /// Another process is about to go on in this one's place, or has failed to.
+    #[error("{0}")]
+    Handing(&'static str),
     #[error("the appliance is stopping")]
     Stopping,
 }

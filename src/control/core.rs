@@ -23,6 +23,7 @@ mod configuration;
 mod durable;
 mod foresight;
 mod guard;
+mod holding;
 mod io;
 mod left;
 mod log;
@@ -157,6 +158,7 @@ pub struct Core {
 
     next_look: Tick,
     next_cut: Tick,
+    writing: holding::Writing,
     stopping: Option<Tick>,
 }
 
@@ -234,6 +236,7 @@ impl Core {
             drills: Arc::new(found.drills.iter().map(|drill| (drill.id, Arc::clone(drill))).collect()),
             next_look: now.tick + SECOND,
             next_cut: now.tick,
+            writing: holding::Writing::at_start(&found),
             stopping: None,
         };
         core.journal_start(now, &found);
@@ -352,9 +355,8 @@ impl Core {
             }
             Request::PeersRefused(count) => self.peers_refused(count),
             Request::PeerListens(at) => self.peer_listens(at),
-            Request::Drain => {
-                self.status.draining = true;
-            }
+            Request::Store(ask) => self.store_asked(now, ask),
+            Request::Drain => self.status.draining = true,
             Request::Stop => {
                 if self.stopping.is_none() {
                     self.stopping = Some(now.tick);
@@ -384,7 +386,7 @@ impl Core {
         };
         let probed = self.engine.view().checks.iter().zip(&self.checks).all(|(v, c)| heard(v, &c.probe));
         if probed || now.tick >= self.started + STARTUP_WAIT {
-            self.settled = true;
+            (self.settled, self.status.settled) = (true, true);
             if !self.status.ready {
                 self.status.ready = true;
                 self.batch.served = true;

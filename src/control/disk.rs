@@ -5,6 +5,8 @@
 //! [`Intent`](super::store::Intent) that cannot be written is given up at once, because somebody waits for the answer
 //! and was promised that "could not be written" means "was not done".
 
+mod held;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,6 +14,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use tokio::sync::oneshot;
+
+use self::held::Held;
 use super::store::{Batch, Draft, Limits, Store};
 use crate::model::time::{Tick, Wall};
 
@@ -31,6 +36,12 @@ pub enum ToDisk {
         now: Wall,
         limits: Limits,
     },
+    /// Write what is left and let go of the store. An error changes nothing.
+    Give(oneshot::Sender<Result<(), String>>),
+    /// Open it again, as soon as that works.
+    TakeBack,
+    /// Write from now on: the store was opened for waiting.
+    Begin,
 }
 
 /// Something to make durable.
@@ -64,7 +75,7 @@ pub struct Disk {
 
 /// What is waiting; apart from the thread so that it can be tested.
 pub struct Queue {
-    store: Box<dyn Store>,
+    store: Held,
     waiting: VecDeque<Order>,
     lost: u64,
 }
@@ -113,6 +124,13 @@ fn run(mut queue: Queue, orders: &Receiver<ToDisk>, report: impl Fn(Report)) {
             match order {
                 ToDisk::Write(order) => queue.waiting.push_back(order),
                 ToDisk::Cut { now, limits } => queue.cut(now, &limits),
+                ToDisk::Give(answer) => {
+                    let (given, what) = queue.give();
+                    what.into_iter().for_each(&report);
+                    let _ = answer.send(given);
+                }
+                ToDisk::TakeBack => queue.store.take_back(),
+                ToDisk::Begin => queue.store.begin(),
             }
         }
         if let Some(what) = queue.write() {
@@ -128,6 +146,7 @@ fn run(mut queue: Queue, orders: &Receiver<ToDisk>, report: impl Fn(Report)) {
 
 impl Queue {
     pub fn new(store: Box<dyn Store>) -> Queue {
+        let store = if store.waits() { Held::NotYet(store) } else { Held::Here(store) };
         Queue { store, waiting: VecDeque::new(), lost: 0 }
     }
 
@@ -135,7 +154,18 @@ impl Queue {
         self.waiting.push_back(order);
     }
 
-    /// Tries to write everything that waits; `None`: nothing does.
+    /// Writes what waits and lets go of the store. Errors: something could not be written, or no other process could
+    /// open this store.
+    fn give(&mut self) -> (Result<(), String>, Option<Report>) {
+        let what = self.write();
+        let given = match &what {
+            Some(Report::Failed { error, .. }) => Err(error.clone()),
+            _ => self.store.give(),
+        };
+        (given, what)
+    }
+
+    /// Tries to write everything that waits; `None`: nothing does, or another process has the store.
     pub fn write(&mut self) -> Option<Report> {
         let given_up = |order: &Order| order.given_up.as_ref().is_some_and(|flag| flag.load(Ordering::Acquire));
         self.waiting.retain(|order| !given_up(order));
@@ -143,7 +173,11 @@ impl Queue {
         let mut batches: Vec<&Batch> = self.waiting.iter().map(|order| &order.batch).collect();
         let notice = self.notice();
         batches.extend(notice.as_ref());
-        match self.store.commit(&batches) {
+        let written = match self.store.ready()? {
+            Ok(store) => store.commit(&batches),
+            Err(error) => Err(error),
+        };
+        match written {
             Ok(journal_head) => {
                 self.waiting.clear();
                 self.lost = 0;
@@ -159,7 +193,8 @@ impl Queue {
     }
 
     fn cut(&mut self, now: Wall, limits: &Limits) {
-        match self.store.cut(now, limits) {
+        let Some(Ok(store)) = self.store.ready() else { return };
+        match store.cut(now, limits) {
             Ok(0) => {}
             Ok(entries) => tracing::info!(entries, "cut the oldest part of the journal"),
             Err(error) => tracing::warn!(%error, "cannot cut the journal"),
@@ -266,7 +301,7 @@ mod tests {
         broken.store(false, Ordering::Relaxed);
         assert_eq!(queue.write(), Some(Report::Written { through: 3, journal_head: 2 }));
         assert_eq!(queue.write(), None);
-        let kinds = queue.store.reader().query(&Default::default()).unwrap();
+        let kinds = queue.store.ready().unwrap().unwrap().reader().query(&Default::default()).unwrap();
         assert_eq!(kinds.iter().map(|e| &*e.kind).collect::<Vec<_>>(), ["transition", "act"]);
     }
 
@@ -312,8 +347,49 @@ mod tests {
         assert_eq!(waiting, WAITING_ENTRIES_MOST);
         broken.store(false, Ordering::Relaxed);
         queue.write();
-        let lost =
-            queue.store.reader().query(&crate::control::JournalQuery { newest_first: true, ..Default::default() });
+        let lost = queue
+            .store
+            .ready()
+            .unwrap()
+            .unwrap()
+            .reader()
+            .query(&crate::control::JournalQuery { newest_first: true, ..Default::default() });
         assert!(lost.unwrap()[0].body["text"].as_str().unwrap().starts_with("10001 entries"));
+    }
+
+    #[test]
+    fn what_is_ordered_while_another_process_has_the_store_is_written_once_it_is_back() {
+        let dir = tempfile::tempdir().unwrap();
+        let (store, _) = crate::control::store::open(dir.path()).unwrap();
+        let mut queue = Queue::new(Box::new(store));
+        queue.push(order(1, "act", 1));
+        let (given, what) = queue.give();
+        assert_eq!((given, what), (Ok(()), Some(Report::Written { through: 1, journal_head: 1 })));
+        queue.push(order(2, "act", 1));
+        assert_eq!(queue.write(), None, "nobody writes here");
+        drop(crate::control::store::open(dir.path()).expect("it is free"));
+        queue.store.take_back();
+        assert_eq!(queue.write(), Some(Report::Written { through: 2, journal_head: 2 }));
+        assert!(crate::control::store::open(dir.path()).is_err(), "it is held again");
+    }
+
+    #[test]
+    fn a_store_in_memory_is_not_given_away() {
+        let mut queue = Queue::new(Box::new(Memory::new()));
+        assert!(queue.give().0.unwrap_err().contains("memory"));
+        queue.push(order(1, "act", 1));
+        assert!(matches!(queue.write(), Some(Report::Written { .. })));
+    }
+
+    #[test]
+    fn a_process_that_goes_on_writes_nothing_before_it_begins() {
+        let dir = tempfile::tempdir().unwrap();
+        drop(crate::control::store::open(dir.path()).unwrap());
+        let (store, _) = crate::control::store::open_waiting(dir.path()).unwrap();
+        let mut queue = Queue::new(Box::new(store));
+        queue.push(order(1, "act", 2));
+        assert_eq!(queue.write(), None);
+        queue.store.begin();
+        assert_eq!(queue.write(), Some(Report::Written { through: 1, journal_head: 2 }));
     }
 }

@@ -36,13 +36,18 @@ use crate::model::zone::Received;
 use crate::snapshot::live::CookieKey;
 
 pub use drills::KEPT as DRILLS_KEPT;
+pub use lock::Lock;
 pub use memory::Memory;
 pub use places::{Place, Places};
 pub use reader::read_journal;
+pub use schema::SCHEMA;
 pub use sqlite::Sqlite;
 
 /// What is kept of the journal.
 pub type Limits = crate::model::Journal;
+
+/// Opens a store again that was let go of.
+pub type Reopen = Box<dyn FnMut() -> Result<Box<dyn Store>, StoreError> + Send>;
 
 pub trait Store: Send {
     /// Writes all batches in one transaction. On return it is durable. Gives the number of the newest journal entry.
@@ -53,6 +58,16 @@ pub trait Store: Send {
 
     /// Reads beside the writer.
     fn reader(&self) -> Arc<dyn ReadJournal>;
+
+    /// Another process writes: nothing is to be written until it has said that it does not.
+    fn waits(&self) -> bool {
+        false
+    }
+
+    /// How it is opened again once another process has had it; `None`: it ends with this one.
+    fn reopen(&self) -> Option<Reopen> {
+        None
+    }
 
     /// How far the journal was shipped; forgotten with the process where nothing is kept.
     fn places(&self) -> Arc<Places> {
@@ -135,6 +150,8 @@ pub struct Found {
     pub answers: Vec<(Question, Answer, Wall)>,
     /// A former process has served from this state: this start is a restart.
     pub served: bool,
+    /// A former process serves still, and has let go of the store: nothing is written until it says so.
+    pub waits: bool,
     /// Number of the newest journal entry; 0: none.
     pub journal_head: u64,
     /// Zones that come from primaries, as they were left.
@@ -156,6 +173,24 @@ pub struct StoreError {
 /// Opens `dir/bascule.db`, or makes it. One process at a time.
 pub fn open(dir: &Path) -> Result<(Sqlite, Found), StoreError> {
     Sqlite::open(dir)
+}
+
+/// Holds a state directory, which is made where it is missing, so that nobody starts on it. Errors: somebody has.
+pub fn lock(dir: &Path) -> Result<Lock, StoreError> {
+    sqlite::make_private(dir)?;
+    Lock::take(dir)
+}
+
+/// Copies `dir/bascule.db`, in use or not, as it is at one moment, to a file that is not there yet. Gives the number of
+/// its schema.
+pub fn copy(dir: &Path, to: &Path) -> Result<i64, StoreError> {
+    sqlite::copy(&dir.join("bascule.db"), to)
+}
+
+/// [`open`], beside a process that serves still and has let go of the store: only looks, so that it can take it again
+/// as it was. What is written waits for [`Handle::begin_writing`](super::Handle::begin_writing).
+pub fn open_waiting(dir: &Path) -> Result<(Sqlite, Found), StoreError> {
+    Sqlite::open_waiting(dir)
 }
 
 // === impl Batch ===

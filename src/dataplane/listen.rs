@@ -13,8 +13,10 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::watch;
+use tokio::net::TcpListener;
+use tokio::sync::{mpsc, oneshot, watch};
 
+use super::handed::Socket;
 use super::l4::udp;
 use super::{Shared, raised};
 use crate::model::id::Name;
@@ -38,10 +40,12 @@ struct Bound {
     address: SocketAddr,
     live: Arc<VserverLive>,
     transports: Transports,
+    /// What the accept loop has.
+    stream: Option<Arc<TcpListener>>,
     /// Ends the accept loop.
     stop: watch::Sender<bool>,
     /// Ends with it.
-    _datagrams: Option<udp::Server>,
+    datagrams: Option<udp::Server>,
 }
 
 /// A VIP that is to be bound.
@@ -52,8 +56,12 @@ struct Wanted<'a> {
     live: &'a Arc<VserverLive>,
 }
 
-/// Binds the current generation, then follows in the background. The receiver tells the newest generation done.
-pub(crate) async fn start(shared: Arc<Shared>) -> watch::Receiver<u64> {
+/// Binds the current generation, then follows in the background. The receiver tells the newest generation done. Whoever
+/// asks is given the sockets that are bound.
+pub(crate) async fn start(
+    shared: Arc<Shared>,
+    mut asked: mpsc::Receiver<oneshot::Sender<Vec<Socket>>>,
+) -> watch::Receiver<u64> {
     let mut published = shared.plane.cell.subscribe();
     published.borrow_and_update();
     let mut listeners = Listeners::default();
@@ -67,6 +75,11 @@ pub(crate) async fn start(shared: Arc<Shared>) -> watch::Receiver<u64> {
             let retry = async { if failed { tokio::time::sleep(RETRY).await } else { std::future::pending().await } };
             tokio::select! {
                 () = raised(shared.drain.clone()) => break,
+                () = raised(shared.leaving.clone()) => break,
+                Some(answer) = asked.recv() => {
+                    let _ = answer.send(listeners.sockets());
+                    continue;
+                }
                 changed = published.changed() => if changed.is_err() { break },
                 () = retry => {}
             }
@@ -74,6 +87,10 @@ pub(crate) async fn start(shared: Arc<Shared>) -> watch::Receiver<u64> {
             shared.log.follow(&snapshot);
             failed = listeners.reconcile(&shared, &snapshot).await;
             done.send_replace(snapshot.generation);
+        }
+        if *shared.leaving.borrow() {
+            listeners.leave();
+            raised(shared.drain.clone()).await;
         }
         listeners.close();
     });
@@ -109,7 +126,7 @@ impl Listeners {
             if self.bound.get_mut(vip.name).is_some_and(|bound| bound.stays(asked, vip.transports)) {
                 continue;
             }
-            match socket::bind(asked, vip.transports) {
+            match socket::bind_handed(&shared.handed, vip.name, asked, vip.transports) {
                 Ok(listener) => replaced.extend(self.serve(shared, vip, asked, listener)),
                 Err(_) => in_the_way.push((vip, asked)),
             }
@@ -159,7 +176,8 @@ impl Listeners {
         let (stop, stopped) = watch::channel(false);
         *live.listen.lock() = Listening::Bound { address: listener.address, local: socket::is_local(asked.ip()) };
         tracing::info!(vserver = &**name, address = %listener.address, "listening");
-        if let Some(stream) = listener.stream {
+        let stream = listener.stream.map(Arc::new);
+        if let Some(stream) = stream.clone() {
             tokio::spawn(accept::run(Arc::clone(shared), stream, Arc::clone(name), Arc::clone(live), stopped));
         }
         let datagrams = listener.datagram.and_then(|socket| match udp::Server::start(shared, socket, name, live) {
@@ -171,8 +189,35 @@ impl Listeners {
             }
         });
         let address = listener.address;
-        let bound = Bound { asked, address, transports, live: Arc::clone(live), stop, _datagrams: datagrams };
+        let bound = Bound { asked, address, transports, live: Arc::clone(live), stream, stop, datagrams };
         self.bound.insert(Arc::clone(name), bound)
+    }
+
+    /// All that are bound, for another process; one that this one has no file left for stays behind.
+    fn sockets(&self) -> Vec<Socket> {
+        let mut sockets = Vec::new();
+        for (name, bound) in &self.bound {
+            let owner = socket::owner(name);
+            sockets.extend(bound.stream.as_ref().map(|stream| Socket::stream(&owner, bound.asked, stream)));
+            sockets.extend(bound.datagrams.as_ref().map(|server| server.handed(&owner, bound.asked)));
+        }
+        let told = |one: &std::io::Result<Socket>| {
+            if let Err(error) = one {
+                tracing::error!(%error, "not handed");
+            }
+        };
+        sockets.into_iter().inspect(told).flatten().collect()
+    }
+
+    /// Takes nothing more of clients: another process does.
+    fn leave(&mut self) {
+        for bound in self.bound.values_mut() {
+            bound.stop.send_replace(true);
+            bound.stream = None;
+            if let Some(server) = &bound.datagrams {
+                server.leave();
+            }
+        }
     }
 
     fn close(&mut self) {

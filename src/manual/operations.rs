@@ -85,6 +85,7 @@
 //! SIGTERM stops taking new work, closes idle connections, lets what is open finish (`--drain`, 30 s by default) and
 //! ends with 0. A client that has begun a handshake, a PROXY protocol header or the head of a request and not finished it
 //! has a second left; then it is closed without an answer, as nothing was asked. A second SIGTERM ends at once.
+//! An upgrade need not stop anything: `bascule handover` ([`upkeep`](super::upkeep)).
 //!
 //! ## Under a service manager
 //!

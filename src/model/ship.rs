@@ -36,7 +36,7 @@ pub struct ShipTls {
 }
 
 /// Every kind of entry.
-pub const KINDS: [&str; 22] = [
+pub const KINDS: [&str; 23] = [
     "transition",
     "act",
     "ended",
@@ -58,6 +58,7 @@ pub const KINDS: [&str; 22] = [
     "config",
     "start",
     "stop",
+    "handover",
     "anchor",
 ];
 

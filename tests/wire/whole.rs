@@ -28,6 +28,8 @@ mod failover;
 mod gslb;
 #[path = "whole/gslb_made.rs"]
 mod gslb_made;
+#[path = "whole/handover.rs"]
+mod handover;
 #[path = "whole/imported.rs"]
 mod imported;
 #[path = "whole/kills.rs"]

@@ -56,7 +56,7 @@ impl From<Refusal> for Fault {
             }
             Refusal::Stale(_) => Fault::new(291, detail),
             Refusal::Disk(_) => Fault::new(345, detail),
-            Refusal::Stopping => Fault::new(291, detail).retry_after(5),
+            Refusal::Stopping | Refusal::Handing(_) => Fault::new(291, detail).retry_after(5),
             Refusal::WouldBeStuck(_) | Refusal::Conflict(_) | Refusal::Unconfirmed(_) => {
                 Fault::new(257, detail).status(599)
             }

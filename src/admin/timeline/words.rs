@@ -24,6 +24,10 @@ pub(super) fn of(entry: &JournalEntry) -> Option<(String, Vec<String>)> {
             let again = if body["restart"] == true { "again" } else { "for the first time" };
             plain(format!("the appliance started {again}, version {}", text(&body["version"])))
         }
+        "handover" if body["phase"] == "failed" => {
+            plain(format!("the handover to a new process failed: {}", text(&body["why"])))
+        }
+        "handover" => plain(format!("the appliance is handed over to process {}", body["to"])),
         "stop" => plain("the appliance stopped".into()),
         "anchor" => plain(format!("the journal was cut up to entry {}", body["cut_through"])),
         kind => match codec::decode(kind, body).ok().flatten() {

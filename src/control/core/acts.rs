@@ -101,6 +101,7 @@ impl Core {
             self.answer(reply, Err(Refusal::Stopping), None);
             return;
         }
+        let Some((command, reply)) = self.unless_handing(command, reply) else { return };
         if matches!(command, Command::ApplyConfig { .. } | Command::Reload | Command::Save) {
             self.change_config(actor, command, reply);
             return;

@@ -92,6 +92,11 @@ impl Core {
         self.next_change();
     }
 
+    /// Whether a change is being read, loaded or written.
+    pub(super) fn is_changing(&self) -> bool {
+        self.changes.current.is_some()
+    }
+
     fn next_change(&mut self) {
         while self.changes.current.is_none() {
             let Some(change) = self.changes.waiting.pop_front() else { return };

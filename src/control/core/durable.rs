@@ -155,7 +155,7 @@ impl Core {
 
     pub(super) fn end_if_due(&mut self, now: Now) {
         if let Some(since) = self.stopping
-            && (self.durable_through + 1 == self.next_order || now.tick >= since + DISK_PATIENCE)
+            && (self.durable_through + 1 == self.next_order || !self.writes() || now.tick >= since + DISK_PATIENCE)
         {
             self.refuse_everything();
             self.outputs.push(Output::Stopped);
@@ -163,7 +163,7 @@ impl Core {
     }
 
     pub(super) fn cut_if_due(&mut self, now: Now) {
-        if now.tick >= self.next_cut {
+        if now.tick >= self.next_cut && self.writes() {
             self.next_cut = now.tick + CUT_EVERY;
             let limits = self.engine.model().journal;
             self.outputs.push(Output::Disk(ToDisk::Cut { now: now.wall, limits }));

@@ -100,12 +100,17 @@ impl Core {
 
     /// Activations do not wait for ever.
     pub(super) fn release_overdue(&mut self, now: Now) {
+        if self.writing == super::holding::Writing::NotYet {
+            // Whoever serves decides; here nobody looks yet.
+            return;
+        }
         self.release(|held| held.direction == Direction::Activate && now.tick >= held.since + DISK_PATIENCE);
         self.status.not_durable = self.alert(now);
     }
 
     fn alert(&self, now: Now) -> Option<String> {
-        let late = self.unwritten_since.is_some_and(|since| now.tick >= since + DISK_PATIENCE);
+        // While the next process has the store nothing is written, and nothing is wrong.
+        let late = self.writes() && self.unwritten_since.is_some_and(|since| now.tick >= since + DISK_PATIENCE);
         let why = match (&self.disk_error, late) {
             (Some(error), _) => error.clone(),
             (None, true) => "the disk has not answered for more than 2 s".to_owned(),

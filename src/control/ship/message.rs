@@ -39,7 +39,7 @@ pub fn frame(appliance: &Name, pid: u32, entry: &Entry) -> String {
 fn severity(kind: &str) -> u8 {
     match kind {
         "warning" | "alert" => 4,
-        "transition" | "act" | "config" | "start" | "stop" | "attempt" | "access" => 5,
+        "transition" | "act" | "config" | "start" | "stop" | "handover" | "attempt" | "access" => 5,
         _ => 6,
     }
 }

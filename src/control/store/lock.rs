@@ -3,8 +3,13 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::Path;
+use std::time::Duration;
 
 use super::StoreError;
+
+/// Between two tries for a lock that is about to be free, and how many.
+const SOON: Duration = Duration::from_millis(20);
+const SOON_TRIES: u32 = 100;
 
 /// Held while the store is open; the kernel lets go of it whenever the process ends.
 #[derive(Debug)]
@@ -15,6 +20,20 @@ pub struct Lock {
 // === impl Lock ===
 
 impl Lock {
+    /// [`take`](Self::take), where whoever holds it is about to let go: a process that it is starting just now may have
+    /// it open for a moment longer.
+    pub fn take_soon(dir: &Path) -> Result<Lock, StoreError> {
+        let mut taken = Lock::take(dir);
+        for _ in 0..SOON_TRIES {
+            match taken {
+                Err(StoreError { retry: true, .. }) => std::thread::park_timeout(SOON),
+                taken => return taken,
+            }
+            taken = Lock::take(dir);
+        }
+        taken
+    }
+
     pub fn take(dir: &Path) -> Result<Lock, StoreError> {
         let path = dir.join("bascule.lock");
         let mut file = OpenOptions::new()

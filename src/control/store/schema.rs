@@ -56,12 +56,32 @@ pub fn prepare(db: &mut Connection, path: &str) -> Result<(), super::StoreError>
             set_meta(&tx, "schema", &SCHEMA.to_string()).map_err(fail)?;
             tx.commit().map_err(fail)
         }
-        Some(newer) if newer > SCHEMA => Err(super::StoreError::new(format!(
+        other => Err(unknown(other, path)),
+    }
+}
+
+/// The number in a file; `None`: it has none, or cannot be read.
+pub fn number(db: &Connection) -> Option<i64> {
+    meta(db, "schema").ok()??.parse().ok()
+}
+
+/// Whether a file is of this version, or of an older one. Errors: it is not.
+pub fn known(db: &Connection, path: &str) -> Result<(), super::StoreError> {
+    let text = meta(db, "schema").map_err(|e| super::sqlite::error(path, &e))?;
+    match text.and_then(|text| text.parse::<i64>().ok()) {
+        Some(1..=SCHEMA) => Ok(()),
+        other => Err(unknown(other, path)),
+    }
+}
+
+fn unknown(schema: Option<i64>, path: &str) -> super::StoreError {
+    super::StoreError::new(match schema {
+        Some(newer) if newer > SCHEMA => format!(
             "{path} was written by a newer version (schema {newer}, this one knows {SCHEMA}): install that version \
              again, or start with another --state directory"
-        ))),
-        _ => Err(super::StoreError::new(format!("{path} is not a state file of this program (no schema number)"))),
-    }
+        ),
+        _ => format!("{path} is not a state file of this program (no schema number)"),
+    })
 }
 
 pub fn meta(db: &Connection, key: &str) -> rusqlite::Result<Option<String>> {

@@ -1,18 +1,20 @@
 //! One file, `bascule.db`, with write-ahead log and `synchronous = FULL`: a commit that returned survives a power loss.
 
+mod connecting;
 mod cutting;
 
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use rusqlite::{Connection, Row, TransactionBehavior};
 
+pub(super) use self::connecting::copy;
+use self::connecting::{connect, connect_for_looking, connect_for_reading};
 use super::lock::Lock;
 use super::reader::Reader;
-use super::schema::{self, meta, set_meta};
-use super::{Batch, Draft, Found, Intent, Limits, Places, ReadJournal, Store, StoreError};
+use super::schema::{meta, set_meta};
+use super::{Batch, Draft, Found, Intent, Limits, Places, ReadJournal, Reopen, Store, StoreError};
 use super::{alerts, deliveries, drills};
 use crate::control::journal::chain::{Entry, Head};
 use crate::control::journal::codec::{parse_wall, wall_text};
@@ -33,6 +35,7 @@ pub struct Sqlite {
     head: Head,
     /// Estimated size of the journal.
     bytes: u64,
+    waits: bool,
     _lock: Lock,
 }
 
@@ -54,6 +57,26 @@ impl Sqlite {
             Err(error) if error.retry && !is_new => (connect_for_reading(&path, &error)?, Some(error)),
             Err(error) => return Err(error),
         };
+        Sqlite::of(db, path, why_not, lock)
+    }
+
+    /// Opens what is there, of this version or an older one, and writes nothing: also no newer tables.
+    pub fn open_waiting(dir: &Path) -> Result<(Sqlite, Found), StoreError> {
+        let lock = Lock::take_soon(dir)?;
+        let path = dir.join("bascule.db");
+        let db = connect_for_looking(&path)?;
+        let (mut store, mut found) = Sqlite::of(db, path, None, lock)?;
+        // Opened for writing with the first commit, which brings the tables forward.
+        (store.db, store.waits, found.waits) = (None, true, true);
+        Ok((store, found))
+    }
+
+    fn of(
+        db: Connection,
+        path: PathBuf,
+        why_not: Option<StoreError>,
+        lock: Lock,
+    ) -> Result<(Sqlite, Found), StoreError> {
         let shown = path.display().to_string();
         let fail = |e: rusqlite::Error| error(&shown, &e);
         let head = read_head(&db).map_err(fail)?;
@@ -75,7 +98,7 @@ impl Sqlite {
             tracing::error!(%error, "starting from what is saved; what happens now is not saved until this is mended");
         }
         let db = why_not.is_none().then_some(db);
-        Ok((Sqlite { db, path, file, head, bytes: bytes.unsigned_abs(), _lock: lock }, found))
+        Ok((Sqlite { db, path, file, head, bytes: bytes.unsigned_abs(), waits: false, _lock: lock }, found))
     }
 
     /// The connection for writing, and that it still is the one to the file at `path`.
@@ -130,40 +153,17 @@ impl Store for Sqlite {
         Arc::new(Reader::new(self.path.clone()))
     }
 
+    fn waits(&self) -> bool {
+        self.waits
+    }
+
+    fn reopen(&self) -> Option<Reopen> {
+        let dir = self.path.parent()?.to_owned();
+        Some(Box::new(move || Ok(Box::new(Sqlite::open(&dir)?.0) as Box<dyn Store>)))
+    }
+
     fn places(&self) -> Arc<Places> {
         Arc::new(Places::of(self.path.parent().unwrap_or(Path::new("."))))
-    }
-}
-
-/// Opens the file for writing; makes it and its tables where they are missing.
-fn connect(path: &Path) -> Result<Connection, StoreError> {
-    let shown = path.display().to_string();
-    let fail = |e: rusqlite::Error| error(&shown, &e);
-    let is_new = !path.exists();
-    let mut db = Connection::open(path).map_err(fail)?;
-    let _ = std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600));
-    db.busy_timeout(Duration::from_millis(1_500)).map_err(fail)?;
-    if is_new {
-        // Counts before the first table only, and writes the file each time it is said.
-        db.pragma_update(None, "auto_vacuum", "INCREMENTAL").map_err(fail)?;
-    }
-    db.pragma_update(None, "journal_mode", "WAL").map_err(fail)?;
-    db.pragma_update(None, "synchronous", "FULL").map_err(fail)?;
-    schema::prepare(&mut db, &shown)?;
-    Ok(db)
-}
-
-/// Opens a file that cannot be written, for as long as it takes to read what is saved. With the exclusive lock the index
-/// of the write-ahead log is kept in memory, so that no file must grow. Errors: `why_not`, since it says what to mend.
-fn connect_for_reading(path: &Path, why_not: &StoreError) -> Result<Connection, StoreError> {
-    let open = || {
-        let db = Connection::open_with_flags(path, rusqlite::OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-        db.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
-        schema::meta(&db, "schema").map(|schema| (db, schema))
-    };
-    match open() {
-        Ok((db, Some(schema))) if schema.parse().is_ok_and(|schema| (1..=schema::SCHEMA).contains(&schema)) => Ok(db),
-        Ok(_) | Err(_) => Err(why_not.clone()),
     }
 }
 
@@ -350,7 +350,7 @@ fn json(text: &str) -> Result<serde_json::Value, Unloadable> {
 }
 
 /// Makes the directory where it is missing, for this user only.
-fn make_private(dir: &Path) -> Result<(), StoreError> {
+pub(super) fn make_private(dir: &Path) -> Result<(), StoreError> {
     let fail = |e: std::io::Error| StoreError::new(format!("cannot use the state directory {}: {e}", dir.display()));
     if !dir.exists() {
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(fail)?;

@@ -1,3 +1,5 @@
+mod versions;
+
 use std::sync::Arc;
 use std::time::Duration;
 

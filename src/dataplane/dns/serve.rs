@@ -23,7 +23,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use tokio::sync::watch;
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 
 use super::answer::{Outcome, Transport};
@@ -32,6 +32,7 @@ use super::secondary::Secondaries;
 use super::wire::rcode;
 use super::{notified, unix_now};
 use crate::balance::records::Fallback;
+use crate::dataplane::handed::{Handed, Socket};
 use crate::dataplane::tls::Servers;
 use crate::model::time::Wall;
 use crate::snapshot::limiter::{Kind, Verdict};
@@ -40,6 +41,9 @@ use crate::snapshot::{Cell, Snapshot};
 use ahead::Ahead;
 use tally::Tally;
 
+/// What the sockets of `[dns] listen` are handed on as.
+const OWNER: &str = "dns";
+
 /// How long a socket that could not be bound waits for its next try.
 const RETRY: Duration = Duration::from_secs(2);
 
@@ -47,6 +51,9 @@ const RETRY: Duration = Duration::from_secs(2);
 pub struct DnsServer {
     shared: Arc<Shared>,
     reconciled: watch::Receiver<u64>,
+    /// Whoever asks for the sockets.
+    asks: mpsc::Sender<oneshot::Sender<Vec<Socket>>>,
+    leaving: watch::Sender<bool>,
     stop: watch::Sender<bool>,
     follower: JoinHandle<()>,
 }
@@ -56,6 +63,8 @@ struct Shared {
     cell: Arc<Cell>,
     clients: clients::Clients,
     tls: Servers,
+    /// Of a former process.
+    handed: Handed,
     /// True from the stop on: TCP connections end after the queries that they have sent.
     stopped: watch::Receiver<bool>,
     /// Fallbacks that `on_empty` chose since the last line in the log.
@@ -79,14 +88,22 @@ impl DnsServer {
     }
 
     /// [`start`](Self::start), with zones that come from primaries.
-    pub async fn start_with(cell: Arc<Cell>, mut secondaries: Option<Secondaries>) -> DnsServer {
+    pub async fn start_with(cell: Arc<Cell>, secondaries: Option<Secondaries>) -> DnsServer {
+        DnsServer::start_handed(cell, secondaries, Handed::default()).await
+    }
+
+    /// [`start_with`](Self::start_with), on sockets of a former process where it had those that are asked for.
+    pub async fn start_handed(cell: Arc<Cell>, mut secondaries: Option<Secondaries>, handed: Handed) -> DnsServer {
         let (stop, stopped) = watch::channel(false);
+        let (leaving, mut left) = watch::channel(false);
+        let (asks, mut asked) = mpsc::channel::<oneshot::Sender<Vec<Socket>>>(1);
         let mut published = cell.subscribe();
         published.borrow_and_update();
         let shared = Arc::new(Shared {
             cell,
             clients: clients::Clients::default(),
             tls: Servers::default(),
+            handed,
             stopped,
             unlogged: AtomicU64::new(0),
         });
@@ -118,6 +135,11 @@ impl DnsServer {
                     async { if failed { tokio::time::sleep(RETRY).await } else { std::future::pending().await } };
                 tokio::select! {
                     _ = stopped.wait_for(|s| *s) => break,
+                    Ok(_) = left.wait_for(|left| *left) => break,
+                    Some(answer) = asked.recv() => {
+                        let _ = answer.send(all_sockets(&sockets, &secured));
+                        continue;
+                    }
                     changed = published.changed() => if changed.is_err() { break },
                     () = retry => {}
                     _ = hourly.tick() => ahead.look(&shared.cell.load_full()),
@@ -131,17 +153,35 @@ impl DnsServer {
                 done.send_replace(snapshot.generation);
                 shared.log_fallbacks();
             }
+            // Another process reads them where this one was left: they are closed here, and not shut down.
+            let leaves = *left.borrow();
             for (_, bound) in sockets.drain() {
-                bound.close().await;
+                match leaves {
+                    true => bound.leave().await,
+                    false => bound.close().await,
+                }
             }
             secured.close().await;
         });
-        DnsServer { shared, reconciled, stop, follower }
+        DnsServer { shared, reconciled, asks, leaving, stop, follower }
     }
 
     /// The newest generation whose sockets are bound, or have failed for a reason that their state tells.
     pub fn reconciled(&self) -> watch::Receiver<u64> {
         self.reconciled.clone()
+    }
+
+    /// All sockets, for another process; they go on here.
+    pub async fn sockets(&self) -> Vec<Socket> {
+        let (answer, sockets) = oneshot::channel();
+        let _ = self.asks.send(answer).await;
+        sockets.await.unwrap_or_default()
+    }
+
+    /// Another process answers on the sockets by now: takes no new query or connection; open connections go on until
+    /// [`stop`](Self::stop).
+    pub fn leave(&self) {
+        self.leaving.send_replace(true);
     }
 
     /// Closes the sockets, lets open TCP connections get the answers they have asked for, and returns once none is open
@@ -195,11 +235,24 @@ async fn reconcile(shared: &Arc<Shared>, sockets: &mut HashMap<SocketAddr, Bound
     failed
 }
 
+/// Those that are bound; one that this process has no file left for stays behind.
+fn all_sockets(sockets: &HashMap<SocketAddr, Bound>, secured: &encrypted::Listeners) -> Vec<Socket> {
+    let mut all: Vec<std::io::Result<Socket>> = secured.sockets();
+    for (asked, bound) in sockets {
+        all.push(bound.tcp.handed(OWNER, *asked));
+        all.extend(bound.udp.handed(OWNER, *asked));
+    }
+    all.into_iter()
+        .inspect(|one| _ = one.as_ref().inspect_err(|e| tracing::error!(error = %e, "not handed")))
+        .flatten()
+        .collect()
+}
+
 // === impl Bound ===
 
 impl Bound {
     fn new(shared: &Arc<Shared>, asked: SocketAddr) -> std::io::Result<Bound> {
-        let pair = socket::bind(asked, udp::readers())?;
+        let pair = socket::bind_handed(&shared.handed, asked, udp::readers())?;
         Ok(Bound {
             address: pair.address,
             local: socket::is_local(asked.ip()),
@@ -213,6 +266,12 @@ impl Bound {
         tracing::info!(address = %self.address, "no longer answering DNS");
         drop(self.udp);
         self.tcp.close().await;
+    }
+
+    /// Reads nothing more; what was read is answered.
+    async fn leave(self) {
+        self.tcp.close().await;
+        self.udp.leave().await;
     }
 
     fn listening(&self) -> Listening {

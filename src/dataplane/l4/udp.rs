@@ -23,10 +23,11 @@ use socket2::{Domain, Socket, Type};
 
 use self::queries::Queries;
 use self::sessions::Sessions;
-use crate::dataplane::Shared;
 use crate::dataplane::datagram::tell_destination;
+use crate::dataplane::handed;
 use crate::dataplane::member::{Acquired, Refused, Wanted, acquire};
 use crate::dataplane::places::Place;
+use crate::dataplane::{Open, Shared};
 use crate::model::ending::Reason;
 use crate::model::id::Name;
 use crate::model::service::Protocol;
@@ -35,13 +36,20 @@ use crate::snapshot::live::VserverLive;
 /// How often what is under way is looked at that may have to end.
 const LOOK: Duration = Duration::from_millis(250);
 
+/// How long the process that another has followed waits for what members still answer.
+const ANSWERS: Duration = Duration::from_secs(5);
+
 const VIP: Token = Token(usize::MAX - 1);
 const WAKE: Token = Token(usize::MAX - 2);
 
 /// The thread of one VIP.
 pub(in crate::dataplane) struct Server {
     stop: Arc<AtomicBool>,
+    /// Takes nothing more from clients.
+    leaving: Arc<AtomicBool>,
     waker: Arc<Waker>,
+    /// The thread's; with this one open the address stays taken until both are closed.
+    socket: UdpSocket,
 }
 
 /// A VIP as its thread sees it.
@@ -90,20 +98,32 @@ impl Server {
         let poll = Poll::new()?;
         let waker = Arc::new(Waker::new(poll.registry(), WAKE)?);
         poll.registry().register(&mut SourceFd(&socket.as_raw_fd()), VIP, Interest::READABLE)?;
-        let stop = Arc::new(AtomicBool::new(false));
+        let (stop, leaving) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+        let own = socket.try_clone()?;
         let is_dns = is_dns(shared, vserver);
         let (shared, vserver, live) = (Arc::clone(shared), Arc::clone(vserver), Arc::clone(live));
         let vip = Vip { shared, vserver, live, address, socket, poll, _waker: Arc::clone(&waker) };
-        let (stopped, runtime) = (Arc::clone(&stop), tokio::runtime::Handle::current());
+        let (until, runtime) = ((Arc::clone(&stop), Arc::clone(&leaving)), tokio::runtime::Handle::current());
         std::thread::Builder::new().name("udp".into()).spawn(move || {
             // Choosing a member may set a timer, although nobody waits for it here.
             let _entered = runtime.enter();
             match is_dns {
-                true => vip.serve(Queries::new(), &stopped),
-                false => vip.serve(Sessions::new(), &stopped),
+                true => vip.serve(Queries::new(), &until.0, &until.1),
+                false => vip.serve(Sessions::new(), &until.0, &until.1),
             }
         })?;
-        Ok(Server { stop, waker })
+        Ok(Server { stop, leaving, waker, socket: own })
+    }
+
+    /// The socket, for another process.
+    pub fn handed(&self, owner: &str, asked: SocketAddr) -> io::Result<handed::Socket> {
+        handed::Socket::datagram(owner, asked, &self.socket)
+    }
+
+    /// Takes nothing more from clients, since another process does; passes on what members still answer.
+    pub fn leave(&self) {
+        self.leaving.store(true, Ordering::Release);
+        let _ = self.waker.wake();
     }
 
     pub fn close(&self) {
@@ -121,10 +141,25 @@ impl Drop for Server {
 // === impl Vip ===
 
 impl Vip {
-    fn serve(mut self, mut carry: impl Carry, stop: &AtomicBool) {
+    fn serve(mut self, mut carry: impl Carry, stop: &AtomicBool, leaving: &AtomicBool) {
         let mut events = Events::with_capacity(256);
         let (mut is_readable, mut looked) = (false, Instant::now());
+        // Since it takes nothing more from clients; the process waits for the answers that are on their way.
+        let mut left: Option<(Instant, Option<Open>)> = None;
         while !stop.load(Ordering::Acquire) {
+            if leaving.load(Ordering::Acquire) {
+                let (since, waits) = left.get_or_insert_with(|| {
+                    let _ = self.poll.registry().deregister(&mut SourceFd(&self.socket.as_raw_fd()));
+                    is_readable = false;
+                    (Instant::now(), Some(self.shared.open()))
+                });
+                if carry.is_idle() {
+                    break;
+                }
+                if since.elapsed() >= ANSWERS {
+                    *waits = None;
+                }
+            }
             let patience = match is_readable {
                 true => Some(Duration::ZERO),
                 false => (!carry.is_idle()).then_some(LOOK),
@@ -139,7 +174,7 @@ impl Vip {
             let now = Instant::now();
             for event in &events {
                 match event.token() {
-                    VIP => is_readable = true,
+                    VIP => is_readable = left.is_none(),
                     WAKE => {}
                     Token(slot) => carry.answers(&self, slot, now),
                 }

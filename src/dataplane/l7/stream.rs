@@ -343,7 +343,7 @@ impl Drop for ClientStream {
         // connection a further request may be on its way, unless the client is idle.
         let between = self.guard.at_head() || self.guard.is_tunnel();
         let idle = between && self.waiting.is_empty();
-        let must_go = self.guard.is_done() && self.link.shared.is_draining();
+        let must_go = self.guard.is_done() && self.link.shared.is_ending();
         if !(self.ended || idle || must_go) {
             self.link.linger();
         }

@@ -26,7 +26,7 @@ const BACKOFF: Duration = Duration::from_millis(50);
 /// backlog holds the rest.
 pub(super) async fn run(
     shared: Arc<Shared>,
-    listener: TcpListener,
+    listener: Arc<TcpListener>,
     vserver: Name,
     live: Arc<VserverLive>,
     stopped: watch::Receiver<bool>,

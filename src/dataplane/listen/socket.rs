@@ -7,6 +7,8 @@ use std::time::Duration;
 use socket2::{Domain, Protocol, Socket, Type};
 use tokio::net::TcpListener;
 
+use crate::dataplane::handed::Handed;
+use crate::model::id::Name;
 use crate::model::service;
 
 /// Connections that wait to be accepted.
@@ -33,6 +35,36 @@ pub(super) struct Listener {
     pub datagram: Option<UdpSocket>,
     /// With the real port.
     pub address: SocketAddr,
+}
+
+/// What the sockets of a VIP are handed on as.
+pub(super) fn owner(vserver: &Name) -> String {
+    format!("vserver {vserver}")
+}
+
+/// [`bind`], with the sockets that a former process had for it.
+pub(super) fn bind_handed(
+    handed: &Handed,
+    vserver: &Name,
+    asked: SocketAddr,
+    transports: Transports,
+) -> io::Result<Listener> {
+    let owner = owner(vserver);
+    let stream = transports.stream.then(|| handed.listener(&owner, asked)).flatten();
+    let datagram = transports.datagram.then(|| handed.datagrams(&owner, asked).pop()).flatten();
+    let of_stream = stream.as_ref().and_then(|stream| stream.local_addr().ok());
+    let of_datagram = datagram.as_ref().and_then(|socket| socket.local_addr().ok());
+    let Some(address) = of_stream.or(of_datagram) else { return bind(asked, transports) };
+    // A protocol that takes both now and took one before: the other is bound beside it.
+    let stream = match stream.map(TcpListener::from_std).transpose()? {
+        None if transports.stream => Some(self::stream(address)?),
+        stream => stream,
+    };
+    let datagram = match datagram {
+        None if transports.datagram => Some(self::datagram(address)?),
+        datagram => datagram,
+    };
+    Ok(Listener { stream, datagram, address })
 }
 
 /// Binds and listens. IP_FREEBIND: the address need not be on this machine (yet).

@@ -282,7 +282,7 @@ impl Session {
                         self.core.settle(self.now);
                     }
                     Output::Rehearse(rehearsal) => rehearsal.run(),
-                    Output::Disk(ToDisk::Cut { .. })
+                    Output::Disk(ToDisk::Cut { .. } | ToDisk::Give(_) | ToDisk::TakeBack | ToDisk::Begin)
                     | Output::Ask(_)
                     | Output::NameServers(_)
                     | Output::Errand(_)

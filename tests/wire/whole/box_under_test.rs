@@ -8,6 +8,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+#[path = "successor.rs"]
+mod successor;
+
 /// The state of a running appliance; it is killed when dropped.
 pub struct Box {
     pub dir: tempfile::TempDir,
@@ -16,6 +19,10 @@ pub struct Box {
     /// Beside what this process has.
     environment: Vec<(String, String)>,
     child: Option<Child>,
+    /// The process that the child has handed over to.
+    heir: Option<u32>,
+    /// Another file than the program's own.
+    program: Option<PathBuf>,
     pub admin: SocketAddr,
     ready: Value,
 }
@@ -81,7 +88,8 @@ impl Box {
         std::fs::write(dir.path().join("box.toml"), config).expect("the configuration is written");
         let admin = SocketAddr::from(([127, 0, 0, 1], 0));
         let environment = environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        let mut started = Box { dir, files, environment, child: None, admin, ready: Value::Null };
+        let mut started =
+            Box { dir, files, environment, child: None, heir: None, program: None, admin, ready: Value::Null };
         started.start_again();
         started
     }
@@ -95,7 +103,12 @@ impl Box {
             assert!(child.try_wait().expect("it can be asked").is_none(), "it ended: {}", self.log());
             ready.exists()
         });
-        self.ready = serde_json::from_str(&std::fs::read_to_string(ready).expect("the ready file")).expect("JSON");
+        self.read_ready();
+    }
+
+    fn read_ready(&mut self) {
+        let text = std::fs::read_to_string(self.path("ready.json")).expect("the ready file");
+        self.ready = serde_json::from_str(&text).expect("JSON");
         self.admin = self.ready["admin"].as_str().and_then(|a| a.parse().ok()).expect("the admin address");
     }
 
@@ -105,7 +118,7 @@ impl Box {
         let _ = std::fs::remove_file(self.path("ready.json"));
         let log = std::fs::OpenOptions::new().create(true).append(true).open(self.path("log")).expect("a log");
         let mut command = match self.files {
-            None => Command::new(env!("CARGO_BIN_EXE_bascule")),
+            None => Command::new(self.program.clone().unwrap_or_else(|| env!("CARGO_BIN_EXE_bascule").into())),
             Some(files) => {
                 let mut limited = Command::new("prlimit");
                 limited.arg(format!("--nofile={files}:{files}")).arg(env!("CARGO_BIN_EXE_bascule"));
@@ -234,9 +247,21 @@ impl Box {
 
 impl Drop for Box {
     fn drop(&mut self) {
-        if let Some(mut child) = self.child.take() {
+        let child = self.child.take().map(|mut child| {
             let _ = child.kill();
             let _ = child.wait();
+            child.id()
+        });
+        // The child of a child, which nobody waits for: known by the lock, where the test ended before it knew it.
+        let holder =
+            std::fs::read_to_string(self.path("state/bascule.lock")).ok().and_then(|pid| pid.trim().parse().ok());
+        let others = [self.heir.take(), holder];
+        let is_ours = |pid: &u32| {
+            let line = std::fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+            Some(*pid) != child && line.contains(&self.dir.path().display().to_string())
+        };
+        for pid in others.into_iter().flatten().filter(is_ours) {
+            let _ = Command::new("kill").arg("-KILL").arg(pid.to_string()).status();
         }
         if std::thread::panicking() {
             eprintln!("--- log of the appliance\n{}", self.log());

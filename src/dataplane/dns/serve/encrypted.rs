@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use super::{Shared, Transport, socket, tcp};
+use crate::dataplane::handed::Socket;
 use crate::model::dns::Encrypted;
 use crate::snapshot::Snapshot;
 use crate::snapshot::live::Listening;
@@ -68,7 +69,8 @@ impl Listeners {
         let bound = match self.bound.entry((transport, asked)) {
             std::collections::hash_map::Entry::Occupied(known) => known.into_mut(),
             std::collections::hash_map::Entry::Vacant(place) => {
-                let listener = socket::listen(asked)?;
+                let handed = shared.handed.listener(owner(transport), asked);
+                let listener = handed.map_or_else(|| socket::listen(asked), Ok)?;
                 let address = listener.local_addr()?;
                 let server = tcp::Server::start(shared, listener, transport)?;
                 tracing::info!(%address, ?transport, "answering DNS");
@@ -78,11 +80,24 @@ impl Listeners {
         Ok(Listening::Bound { address: bound.address, local: bound.local })
     }
 
+    /// All of them, for another process.
+    pub fn sockets(&self) -> Vec<std::io::Result<Socket>> {
+        let handed = |((transport, asked), bound): (&(Transport, SocketAddr), &Bound)| {
+            bound.server.handed(owner(*transport), *asked)
+        };
+        self.bound.iter().map(handed).collect()
+    }
+
     pub async fn close(mut self) {
         for (key, bound) in self.bound.drain() {
             bound.close(key.0).await;
         }
     }
+}
+
+/// What a listener is handed on as.
+fn owner(transport: Transport) -> &'static str {
+    if transport == Transport::Tls { "dns-tls" } else { "dns-https" }
 }
 
 // === impl Bound ===

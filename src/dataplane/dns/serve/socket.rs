@@ -5,6 +5,8 @@ use std::net::{IpAddr, SocketAddr, TcpListener, UdpSocket};
 
 use socket2::{Domain, Protocol, Socket, Type};
 
+use crate::dataplane::handed::Handed;
+
 /// Connections that wait to be accepted.
 const BACKLOG: i32 = 1024;
 /// Datagrams that wait while a batch is answered. Bytes.
@@ -21,6 +23,24 @@ pub(super) struct Pair {
     pub tcp: TcpListener,
 }
 
+/// [`bind`], with the sockets that a former process had for it: as many of UDP as it had, since what waits in one is read
+/// by nobody else.
+pub(super) fn bind_handed(handed: &Handed, asked: SocketAddr, readers: usize) -> io::Result<Pair> {
+    let udp = handed.datagrams(super::OWNER, asked);
+    match (handed.listener(super::OWNER, asked), udp.is_empty()) {
+        (Some(tcp), false) => Ok(Pair { address: tcp.local_addr()?, udp, tcp }),
+        (Some(tcp), true) => {
+            let address = tcp.local_addr()?;
+            Ok(Pair { address, udp: datagrams(address, readers)?, tcp })
+        }
+        (None, _) => {
+            // What is bound to the address would stand in the way.
+            drop(udp);
+            bind(asked, readers)
+        }
+    }
+}
+
 /// Binds both transports, `readers` sockets of UDP. IP_FREEBIND: the address need not be on this machine (yet).
 pub(super) fn bind(asked: SocketAddr, readers: usize) -> io::Result<Pair> {
     let mut tries = if asked.port() == 0 { TRIES } else { 1 };
@@ -28,22 +48,25 @@ pub(super) fn bind(asked: SocketAddr, readers: usize) -> io::Result<Pair> {
         let tcp = listen(asked)?;
         let address = tcp.local_addr()?;
         tries -= 1;
-        // The first stands alone, so that an address in use is an error; SO_REUSEPORT lets its own others in behind it.
-        match open(address, Type::DGRAM, Protocol::UDP, false) {
-            Ok(first) => {
-                first.set_reuse_port(true)?;
-                let mut udp = vec![first];
-                for _ in 1..readers {
-                    udp.push(open(address, Type::DGRAM, Protocol::UDP, true)?);
-                }
-                // As much as the system allows.
-                udp.iter().for_each(|socket| _ = socket.set_recv_buffer_size(RECEIVE_BUFFER));
-                return Ok(Pair { address, udp: udp.into_iter().map(UdpSocket::from).collect(), tcp });
-            }
+        match datagrams(address, readers) {
+            Ok(udp) => return Ok(Pair { address, udp, tcp }),
             Err(error) if error.kind() == io::ErrorKind::AddrInUse && tries > 0 => {}
             Err(error) => return Err(error),
         }
     }
+}
+
+/// The first stands alone, so that an address in use is an error; SO_REUSEPORT lets its own others in behind it.
+fn datagrams(address: SocketAddr, readers: usize) -> io::Result<Vec<UdpSocket>> {
+    let first = open(address, Type::DGRAM, Protocol::UDP, false)?;
+    first.set_reuse_port(true)?;
+    let mut udp = vec![first];
+    for _ in 1..readers {
+        udp.push(open(address, Type::DGRAM, Protocol::UDP, true)?);
+    }
+    // As much as the system allows.
+    udp.iter().for_each(|socket| _ = socket.set_recv_buffer_size(RECEIVE_BUFFER));
+    Ok(udp.into_iter().map(UdpSocket::from).collect())
 }
 
 /// Binds TCP alone. Non-blocking.

@@ -5,7 +5,7 @@
 //! take long, and queries that come meanwhile are answered between two of their messages.
 
 use std::io;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -21,6 +21,7 @@ use super::{Entropy, Shared, Transport, https, wall};
 use crate::dataplane::dns::answer::{Circumstances, Scratch, answer_with};
 use crate::dataplane::dns::turns::Turn;
 use crate::dataplane::dns::{transfer, unix_now};
+use crate::dataplane::handed::Socket;
 use crate::dataplane::tls;
 
 /// Time for a whole handshake.
@@ -39,6 +40,7 @@ pub(super) const QUERY_MAX: usize = 4096;
 /// The listener of one address; it ends with it, its connections do not.
 pub(super) struct Server {
     acceptor: JoinHandle<()>,
+    listener: Arc<TcpListener>,
 }
 
 /// A transfer on its way, and its turn among all.
@@ -52,8 +54,14 @@ struct Sending {
 
 impl Server {
     pub fn start(shared: &Arc<Shared>, listener: std::net::TcpListener, transport: Transport) -> io::Result<Server> {
-        let listener = TcpListener::from_std(listener)?;
-        Ok(Server { acceptor: tokio::spawn(accept(Arc::clone(shared), listener, transport)) })
+        let listener = Arc::new(TcpListener::from_std(listener)?);
+        let acceptor = tokio::spawn(accept(Arc::clone(shared), Arc::clone(&listener), transport));
+        Ok(Server { acceptor, listener })
+    }
+
+    /// The listener, for another process.
+    pub fn handed(&self, owner: &str, asked: SocketAddr) -> io::Result<Socket> {
+        Socket::stream(owner, asked, &self.listener)
     }
 
     /// Returns once the port is free.
@@ -63,7 +71,7 @@ impl Server {
     }
 }
 
-async fn accept(shared: Arc<Shared>, listener: TcpListener, transport: Transport) {
+async fn accept(shared: Arc<Shared>, listener: Arc<TcpListener>, transport: Transport) {
     loop {
         match listener.accept().await {
             Ok((stream, peer)) => {

@@ -3,7 +3,7 @@
 //! that carries connections. What the threads count they add up for a batch, since all write to the same counters.
 
 use std::io;
-use std::net::UdpSocket;
+use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -14,6 +14,7 @@ use super::tally::Tally;
 use super::{Entropy, Shared, wall};
 use crate::dataplane::datagram::tell_destination;
 use crate::dataplane::dns::answer::{Circumstances, Scratch, Transport, answer_with};
+use crate::dataplane::handed::Socket;
 
 /// Readers of one address at most; fewer where there are fewer cores.
 const READERS_MAX: usize = 16;
@@ -49,6 +50,18 @@ impl Server {
             server.readers.push(reader.spawn(move || read(&shared, &socket, &stop))?);
         }
         Ok(server)
+    }
+
+    /// The sockets, for another process.
+    pub fn handed(&self, owner: &str, asked: SocketAddr) -> Vec<io::Result<Socket>> {
+        self.sockets.iter().map(|socket| Socket::datagram(owner, asked, socket)).collect()
+    }
+
+    /// Ends the readers without a word to their sockets, which another process reads: after their batch, or their look.
+    pub async fn leave(mut self) {
+        self.stop.store(true, Ordering::Release);
+        self.sockets.clear();
+        let _ = tokio::task::spawn_blocking(move || drop(self)).await;
     }
 }
 

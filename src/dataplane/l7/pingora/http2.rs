@@ -42,6 +42,7 @@ use super::hooks::Hooks;
 use crate::dataplane::l7::head::HEAD_MAX_BYTES;
 use crate::dataplane::l7::head::frames::Fault;
 use crate::dataplane::l7::link::Link;
+use crate::dataplane::raised;
 use crate::model::ending::{Phase, Reason, Who};
 pub(super) use io::Http2Stream;
 use session::Http2Session;
@@ -75,7 +76,14 @@ pub(super) async fn run(proxy: &Arc<HttpProxy<Hooks>>, stream: Http2Stream, link
     let mut cut = None;
     let mut closing = false;
     let mut idle_since = Instant::now();
-    let (mut closed, mut faulted) = (pin!(link.closed()), pin!(link.faulted()));
+    // Where another process has the sockets, GOAWAY sends new requests there and loses none of those under way.
+    let mut closed = pin!(async {
+        tokio::select! {
+            () = link.closed() => {}
+            () = raised(link.shared.leaving.clone()) => {}
+        }
+    });
+    let mut faulted = pin!(link.faulted());
     loop {
         let idle = streams.is_empty();
         let limit = if closing { GOODBYE } else { link.idle() };

@@ -174,7 +174,7 @@ impl Transit<'_> {
                 learn(&acquired.snapshot, acquired.choice, || client.shared.now(), &value);
             }
         }
-        let mut begun = self.begin(answer, client.signals.is_closing());
+        let mut begun = self.begin(answer, client.signals.is_closing() || client.shared.is_draining());
         // HTTP/1.0 knows no interim answers (RFC 9110 §15.2).
         if !answer.is_interim() || self.terms.minor == 1 {
             let Some(reply) = &self.reply else { return Ok(false) };

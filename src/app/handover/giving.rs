@@ -1,0 +1,214 @@
+//! The side of the process that serves.
+
+use std::collections::HashSet;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::process::{Child, Command};
+use std::time::Duration;
+
+use super::wire::{self, Line, Said};
+use super::{LOADED_WITHIN, READY_WITHIN, VARIABLE};
+use crate::control::{Handle, World};
+use crate::dataplane::handed::Socket;
+use crate::model::state::VserverState;
+
+/// What a process needs to hand itself over.
+pub(in crate::app) struct Giver {
+    /// The program, by the name that it was started by: what lies there now is what is started.
+    program: PathBuf,
+    /// State is on disk, where the next process finds it.
+    keeps: bool,
+}
+
+/// The process that serves from now on.
+pub(in crate::app) struct Given {
+    pub pid: u32,
+}
+
+/// A process that is killed unless it is let go.
+struct Started(Option<Child>);
+
+// === impl Giver ===
+
+impl Giver {
+    /// To be called at the start: once the program is replaced, its process no longer knows its name.
+    pub fn new(keeps: bool) -> Giver {
+        Giver { program: std::env::current_exe().unwrap_or_default(), keeps }
+    }
+
+    /// Hands over, or says why not; then no other process is there, and the store may be taken back.
+    pub async fn give(&self, handle: &Handle, sockets: impl Future<Output = Vec<Socket>>) -> Result<Given, String> {
+        if !self.keeps {
+            return Err("state is kept in memory, where no other process finds it".to_owned());
+        }
+        if std::process::id() == 1 {
+            return Err("this is process 1: its end would end the container".to_owned());
+        }
+        let unsaved = handle.read(|world| world.config.unsaved).await.map_err(|e| e.to_string())?;
+        if unsaved {
+            return Err("the running configuration is not saved, and the new process begins with FILE: save it first \
+                        (`save config`), or take FILE again (`bascule reload`)"
+                .to_owned());
+        }
+        let said = |error: io::Error| format!("cannot start {}: {error}", self.program.display());
+        let (ours, theirs) = UnixStream::pair().map_err(said)?;
+        let mut child = self.start(theirs).map_err(said)?;
+        let pid = child.pid();
+        tracing::info!(pid, program = %self.program.display(), "handing over");
+        let gave = self.converse(handle, ours, pid, sockets.await).await;
+        match gave {
+            Ok(()) => {
+                name_main_process(pid);
+                child.let_go();
+                Ok(Given { pid })
+            }
+            Err(why) => {
+                // It must not hold the store when this process takes it again.
+                let ended = tokio::task::spawn_blocking(move || child.end()).await.ok().flatten();
+                Err(ended.map_or(why.clone(), |status| format!("{why} ({status})")))
+            }
+        }
+    }
+
+    fn start(&self, stdin: UnixStream) -> io::Result<Started> {
+        let child = Command::new(&self.program)
+            .args(std::env::args_os().skip(1))
+            .env(VARIABLE, std::process::id().to_string())
+            // The sign of life is the new one's to give.
+            .env_remove("WATCHDOG_PID")
+            .stdin(OwnedFd::from(stdin))
+            .spawn()?;
+        Ok(Started(Some(child)))
+    }
+
+    async fn converse(&self, handle: &Handle, ours: UnixStream, pid: u32, sockets: Vec<Socket>) -> Result<(), String> {
+        let failed = |error: io::Error| match error.kind() {
+            io::ErrorKind::UnexpectedEof | io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => {
+                "the new process ended".to_owned()
+            }
+            _ => format!("the new process cannot be understood: {error}"),
+        };
+        let sending = tokio::task::spawn_blocking(move || wire::send(&ours, &sockets).map(|()| ours));
+        let ours = sending.await.map_err(|e| e.to_string())?.map_err(failed)?;
+        let mut line = Line::new(ours).map_err(failed)?;
+        match within(LOADED_WITHIN, "to load the configuration", line.hear()).await?.map_err(failed)? {
+            Said::Loaded => {}
+            Said::Failed { why } => return Err(why),
+            other => return Err(format!("the new process says {other:?} where it should have loaded")),
+        }
+        handle.give_store(pid).await?;
+        let ready = async {
+            line.say(&Said::Yours).await.map_err(failed)?;
+            until_ready(handle, &mut line).await.unwrap_or_else(|error| Err(failed(error)))
+        };
+        within(READY_WITHIN, "to be ready", ready).await?
+    }
+}
+
+/// Tells the service manager which process is the main one from now on, before this one ends.
+fn name_main_process(pid: u32) {
+    if let Err(error) = sd_notify::notify(&[sd_notify::NotifyState::MainPid(pid)]) {
+        tracing::warn!(%error, "the service manager does not listen");
+    }
+}
+
+async fn within<T>(limit: Duration, what: &str, future: impl Future<Output = T>) -> Result<T, String> {
+    let late = |_| format!("the new process took more than {limit:?} {what}");
+    tokio::time::timeout(limit, future).await.map_err(late)
+}
+
+async fn until_ready(handle: &Handle, line: &mut Line) -> io::Result<Result<(), String>> {
+    loop {
+        match line.hear().await? {
+            Said::Sees { settled, down } => {
+                let Ok(here) = handle.read(up_here).await else { return Ok(Err("the appliance is stopping".into())) };
+                if settled && lost(&here, &down).is_empty() {
+                    line.say(&Said::Go).await?;
+                }
+            }
+            Said::Serving => return Ok(Ok(())),
+            Said::Failed { why } => return Ok(Err(why)),
+            Said::Loaded | Said::Yours | Said::Go => {}
+        }
+    }
+}
+
+/// Vservers that are UP, themselves or by their chains.
+fn up_here(world: &World<'_>) -> Vec<String> {
+    let vservers = world.model.vservers.iter().zip(&world.view.vservers);
+    let up = vservers.filter(|(_, view)| view.effective == VserverState::Up);
+    up.map(|(vserver, _)| vserver.name.to_string()).collect()
+}
+
+/// Vservers that are UP here and not there: who goes on with them would answer for them with errors. One that is DOWN on
+/// both sides, or that FILE no longer has, holds up nothing.
+fn lost<'a>(up_here: &'a [String], down_there: &[String]) -> Vec<&'a str> {
+    let there: HashSet<&str> = down_there.iter().map(String::as_str).collect();
+    up_here.iter().map(String::as_str).filter(|name| there.contains(name)).collect()
+}
+
+// === impl Started ===
+
+impl Started {
+    fn pid(&self) -> u32 {
+        self.0.as_ref().map_or(0, Child::id)
+    }
+
+    fn let_go(&mut self) {
+        self.0 = None;
+    }
+
+    /// Ends it, and says what it ended with where that was by itself.
+    fn end(&mut self) -> Option<String> {
+        let mut child = self.0.take()?;
+        let by_itself = (0..10).find_map(|_| {
+            let ended = child.try_wait().ok().flatten();
+            if ended.is_none() {
+                std::thread::park_timeout(Duration::from_millis(20));
+            }
+            ended
+        });
+        let _ = child.kill();
+        let _ = child.wait();
+        by_itself.map(|status| status.to_string())
+    }
+}
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.0 {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(names: &[&str]) -> Vec<String> {
+        names.iter().map(|&name| name.to_owned()).collect()
+    }
+
+    #[test]
+    fn the_next_process_goes_on_once_it_sees_up_what_is_up_here_and_need_not_see_more() {
+        let here = names(&["web", "api"]);
+        assert_eq!(lost(&here, &names(&["web", "spare"])), ["web"], "not yet probed");
+        assert!(lost(&here, &names(&["spare"])).is_empty(), "DOWN on both sides");
+        assert!(lost(&here, &[]).is_empty());
+        assert!(lost(&[], &names(&["web"])).is_empty(), "nothing is lost where nothing is UP");
+    }
+
+    #[test]
+    fn a_new_process_that_does_not_end_is_killed_and_one_that_ended_says_how() {
+        let run = |script: &str| {
+            let child = Command::new("sh").args(["-c", script]).stdin(std::process::Stdio::null()).spawn();
+            Started(Some(child.unwrap()))
+        };
+        assert_eq!(run("exit 3").end().as_deref(), Some("exit status: 3"));
+        assert_eq!(run("sleep 60").end(), None);
+    }
+}

@@ -1,0 +1,50 @@
+//! One store, two processes: who writes it while one hands over to the next.
+//!
+//! ```text
+//!   old: writes ──give──▶ has none, keeps what it would write ──take back──▶ writes all of it
+//!                                              │
+//!                                              └──ends──▶ (what it kept is of no use to anybody)
+//!   new: reads what is there, keeps what it would write ──begin──▶ writes all of it
+//! ```
+//!
+//! Between `give` and `begin` nobody writes, so a new process that fails at any moment before it begins has changed
+//! nothing: also no table, where it is of a newer version. Acts of people and changes of the configuration are refused
+//! meanwhile, since nobody could say who has to remember them.
+
+use tokio::sync::oneshot;
+
+use super::{Handle, Request};
+
+/// What the one writer is asked of its store.
+#[derive(Debug)]
+pub enum StoreAsk {
+    /// Write what is left and let go of it, for this process. Refused where it cannot be written, or a change of the
+    /// configuration is under way.
+    Give { to: u32, answer: oneshot::Sender<Result<(), String>> },
+    /// The other process has failed, and this is why: take it again, where it was given.
+    TakeBack { why: String },
+    /// The other process writes nothing any more: begin.
+    Begin,
+}
+
+// === impl Handle ===
+
+impl Handle {
+    /// Lets go of the store for process `to`. Errors: in words; nothing was changed.
+    pub async fn give_store(&self, to: u32) -> Result<(), String> {
+        let (answer, given) = oneshot::channel();
+        let stopping = |_| "the appliance is stopping".to_owned();
+        self.requests.send(Request::Store(StoreAsk::Give { to, answer })).await.map_err(|e| stopping(drop(e)))?;
+        given.await.map_err(|e| stopping(drop(e)))?
+    }
+
+    /// Takes it again, and journals why.
+    pub async fn take_store_back(&self, why: String) {
+        let _ = self.requests.send(Request::Store(StoreAsk::TakeBack { why })).await;
+    }
+
+    /// Begins to write into a store that was opened [`waiting`](super::store::open_waiting).
+    pub async fn begin_writing(&self) {
+        let _ = self.requests.send(Request::Store(StoreAsk::Begin)).await;
+    }
+}
