@@ -6,6 +6,7 @@
 //!           exit 0 ◀── reactor ◀── management ◀── DNS ◀── data plane: drain ◀──────────────┘
 //! ```
 
+mod archive;
 mod first_boot;
 mod handover;
 mod limits;
@@ -15,6 +16,7 @@ mod run;
 mod running;
 mod signals;
 mod supervised;
+mod support;
 
 pub use first_boot::{FirstBootOptions, Places, first_boot};
 
@@ -22,7 +24,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
+pub use archive::{backup, restore};
 pub use handover::ask as ask_for_handover;
+pub use support::support;
 
 /// `bascule run`
 #[derive(Clone, Debug)]

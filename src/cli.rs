@@ -15,6 +15,7 @@ mod journal;
 mod login_check;
 mod manual;
 mod named;
+mod nstrace;
 mod passwd;
 mod shell;
 mod terminal;
@@ -29,6 +30,7 @@ use crate::model::visible::{in_json, visible};
 use crate::rehearse;
 use args::{Cli, Command, DrillWhat, ExplainWhat, FirstBootArgs, Keep, RunArgs};
 
+pub(crate) use client::{Client, runtime};
 pub use client::{SOCKET_NAME, state_directory};
 pub use passwd::hashed as hash_password;
 
@@ -52,6 +54,7 @@ pub fn parse() -> Invocation {
         Command::Run(args) => Invocation::Run(args),
         Command::FirstBoot(args) => Invocation::FirstBoot(args),
         Command::SqlProbe => Invocation::SqlProbe,
+        Command::Keep(Keep::Nstrace(args)) => Invocation::Other(Command::Keep(Keep::Nstrace(args))),
         Command::Keep(keep) => Invocation::Keep(keep),
         other => Invocation::Other(other),
     }
@@ -62,6 +65,7 @@ pub fn run(command: Command) -> ExitCode {
     match command {
         Command::Run(_) => absent("run", "it is started by the program itself"),
         Command::FirstBoot(_) => absent("first-boot", "it is started by the program itself"),
+        Command::Keep(Keep::Nstrace(args)) => nstrace::run(&args),
         Command::SqlProbe | Command::Keep(_) => absent("this command", "the program itself carries it out"),
         Command::Check(args) => check::run(&args),
         Command::Shell(args) => shell::run(args),

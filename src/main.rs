@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use bascule::app::{self, FirstBootOptions, Places, RunOptions};
-use bascule::cli::args::{FirstBootArgs, Keep, RunArgs};
+use bascule::cli::args::{Command, FirstBootArgs, Keep, RunArgs};
 use bascule::cli::{self, Invocation};
 
 /// Of the program alone: the library leaves the choice to whoever links it.
@@ -29,6 +29,12 @@ fn main() -> ExitCode {
 fn keep(command: Keep) -> ExitCode {
     let (name, done) = match command {
         Keep::Handover { state } => ("handover", app::ask_for_handover(&state.unwrap_or_else(cli::state_directory))),
+        Keep::Backup { archive, places } => ("backup", app::backup(&archive, &places.config, &places.state)),
+        Keep::Support { archive, target } => ("support", app::support(&archive, &target)),
+        nstrace @ Keep::Nstrace(_) => return cli::run(Command::Keep(nstrace)),
+        Keep::Restore { archive, places, replace, elsewhere } => {
+            ("restore", app::restore(&archive, &places.config, &places.state, replace, elsewhere))
+        }
     };
     match done {
         Ok(told) => {

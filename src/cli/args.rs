@@ -16,7 +16,7 @@ use crate::config::units::parse_duration;
 
 pub use boot::{FirstBootArgs, LoginCheckArgs};
 pub use drill::{DrillListArgs, DrillShowArgs, DrillStartArgs, DrillStopArgs, DrillWhat};
-pub use keep::Keep;
+pub use keep::{Keep, NstraceArgs, Places};
 pub use token::{TokenCreateArgs, TokenHashArgs, TokenListArgs, TokenRevokeArgs, TokenWhat};
 
 /// An ADC and a GTM in one box.

@@ -1,4 +1,4 @@
-//! # Upkeep: upgrades
+//! # Upkeep: upgrades, backups, help
 //!
 //! ## Going on as a new process
 //!
@@ -40,3 +40,38 @@
 //! one is brought forward, and what was there before is kept beside it (`bascule.db.schema-3`); a newer one is refused with
 //! a sentence and changes nothing. To go back to an older version, stop, put that file in the place of `bascule.db`, and
 //! start the older program: what happened since is lost.
+//!
+//! ## Backup and restore
+//!
+//! ```text
+//! bascule backup  /srv/bascule.tar.gz --config /etc/bascule/bascule.toml --state /var/lib/bascule
+//! bascule restore /srv/bascule.tar.gz --config /etc/bascule/bascule.toml --state /var/lib/bascule
+//! ```
+//!
+//! One file holds FILE, all that it names (includes, certificates, keys, zone files, databases, secrets, scripts), and the
+//! state directory: what people have set, scenarios, journal, outbox, drills, history, what was uploaded, keys that were
+//! made. It is a tar packed with gzip, with the size and the SHA-256 of every file in `bascule-backup.json`. It can be made
+//! beside a running appliance: the database is copied as it is at one moment. What is running and not saved is not in it.
+//! It holds secrets, so it is made for its owner alone (mode 0600).
+//!
+//! A restore compares everything with the manifest before anything is moved into its place. It refuses a state directory
+//! that a process holds or that is not empty, files of a configuration that are there already (`--replace` takes them), names
+//! that lead out of their folder, and what a newer version has made. What FILE names outside its folder is restored only with
+//! `--elsewhere`, to where it was. Uploaded certificates are named by whole paths into the state directory: restore to the
+//! same one. As root, files are given to the owner of the folder that they go to.
+//!
+//! ## Packets
+//!
+//! `bascule nstrace /tmp/web.pcapng --vserver web --time 30s --size 200` writes the packets of both legs, between clients and
+//! the VIP and between the box and the servers behind it, for Wireshark: whole IP packets of all interfaces, until the time
+//! is over or the file has as many MiB. `--service NAME` names servers; `--address` and `--port` narrow what was named, or
+//! everything where nothing was. It needs CAP_NET_RAW (root) and says so where it has it not. The appliance is only asked for
+//! addresses; a VIP or server that moves meanwhile is not followed. On a box under much load the kernel drops packets that
+//! are not taken in time. What is traced may hold secrets of clients: the file is made for its owner alone.
+//!
+//! ## Help from others
+//!
+//! `bascule support /tmp/bascule-support.tar.gz` gathers the configuration with secrets hidden, states of all objects, the
+//! last 5000 entries of the journal, metrics, and figures of the process and the machine from `/proc`; neither command lines
+//! nor environments, where secrets may stand. What it could not get it names. Look into it before you send it: names,
+//! addresses and what people wrote as reasons are in it.

@@ -32,6 +32,8 @@ mod gslb_made;
 mod handover;
 #[path = "whole/imported.rs"]
 mod imported;
+#[path = "whole/kept.rs"]
+mod kept;
 #[path = "whole/kills.rs"]
 mod kills;
 #[path = "whole/limits.rs"]
