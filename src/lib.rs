@@ -33,6 +33,7 @@
 //! | | [`netscaler`] | NetScaler's words ⇄ the TOML: tables, statements on a configuration | model, config |
 //! | L2 seam | [`snapshot`] | what traffic reads: build, one cell, live counters, zones | model, balance |
 //! | L3 edges | [`dataplane`] | listeners, TCP, HTTP by two engines, DNS | model, balance, snapshot |
+//! | | [`network`] | addresses of the machine: VIPs and source addresses on its interfaces | model, snapshot |
 //! | | [`probe`] | one sample of a check against a real socket; the runner | model |
 //! | | [`files`] | texts on disk: configurations, zone files, event scripts | model, config |
 //! | L4 writer | [`control`] | the one writer: commands, reactor, store, journal | model, machine, config, files, snapshot, probe |
@@ -63,6 +64,7 @@ pub mod machine;
 pub mod manual;
 pub mod model;
 pub mod netscaler;
+pub mod network;
 pub mod peer;
 pub mod probe;
 pub mod rehearse;

@@ -40,6 +40,7 @@
 //! - [`complaints`]: what operators of other products miss, what answers it here, and the tests that hold it
 //! - [`dashboard`]: the pages in a browser: reading them, acting, keys
 //! - [`appliance`]: the Debian package, the tarball, the container image, the bootable disk: installing, seeding, upgrading
+//! - [`network`]: VIPs and source addresses on interfaces, conflicts; interfaces, VLANs, routes
 //! - [`operations`]: the state directory, the journal, stopping, when the disk fails
 //! - [`upkeep`]: upgrades without a lost request, backup and restore, versions of the state, a bundle for support
 //! - [`methods`]: how a member is chosen for a client: methods, weights, orders, splits, passive health
@@ -74,6 +75,7 @@ pub mod members;
 pub mod methods;
 pub mod monitors;
 pub mod netscaler;
+pub mod network;
 pub mod nitro;
 pub mod operations;
 pub mod overload;

@@ -24,6 +24,7 @@ pub mod limit;
 pub mod log;
 pub mod lookup;
 pub mod net;
+pub mod network;
 pub mod peer;
 pub mod persistence;
 pub mod policy;
@@ -58,6 +59,7 @@ use id::{
 };
 pub use log::{AccessTo, Log, LogFormat};
 use lookup::{Lookup, Question, Resolver};
+use network::Networking;
 use peer::{Peer, PeerLink};
 use persistence::LbGroup;
 use policy::Policies;
@@ -82,6 +84,8 @@ pub struct Model {
     pub ships: Vec<Ship>,
     /// `[monitors] scripts`: the folder of the scripts of USER monitors, relative to that of the configuration.
     pub monitor_scripts: Option<Name>,
+    /// `None`: the machine's network is left alone.
+    pub network: Option<Networking>,
     pub log: Log,
     pub trace: Option<Trace>,
     pub resolver: Resolver,
@@ -168,6 +172,7 @@ impl Model {
             journal: Journal { keep: Duration::from_secs(400 * 86_400), size: 1 << 30 },
             ships: Vec::new(),
             monitor_scripts: None,
+            network: None,
             log: Log::default(),
             trace: None,
             resolver: Resolver::default(),

@@ -55,8 +55,16 @@ pub struct Job {
     pub due: Instant,
     /// What users of the service got, for HTTP-INLINE; no other kind looks at it.
     pub traffic: Option<Arc<dyn Traffic>>,
-    /// Where the name of the target leads, where that is known: it is not looked up then.
+    pub way: Way,
+}
+
+/// What is known of the way to a target.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Way {
+    /// Where its name leads: it is not looked up then.
     pub address: Option<IpAddr>,
+    /// What it leaves from, where the target names no address of its own.
+    pub source: Option<IpAddr>,
 }
 
 /// A sample taken.
@@ -106,22 +114,17 @@ pub async fn sample(check: &Check) -> Verdict {
 
 /// Takes one sample of `check`. Ends by the check's time-out; needs a tokio runtime with I/O and time.
 pub async fn sample_in(check: &Check, around: &Surroundings, traffic: Option<&dyn Traffic>) -> Verdict {
-    sample_at(check, around, traffic, None).await
+    sample_at(check, around, traffic, Way::default()).await
 }
 
-/// [`sample_in`], at the address that the name of the target leads to.
-async fn sample_at(
-    check: &Check,
-    around: &Surroundings,
-    traffic: Option<&dyn Traffic>,
-    address: Option<IpAddr>,
-) -> Verdict {
+/// [`sample_in`], on a way that is known.
+async fn sample_at(check: &Check, around: &Surroundings, traffic: Option<&dyn Traffic>, way: Way) -> Verdict {
     let start = Instant::now();
     let deadline = Deadline::after(check.schedule.timeout);
     if let Probe::Several { probes, quorum } = &check.probe {
         return several::sample(check, probes, *quorum, around, deadline).await;
     }
-    let found = attempt(check, &check.probe, around, traffic, address, deadline).await;
+    let found = attempt(check, &check.probe, around, traffic, way, deadline).await;
     verdict(found, start.elapsed())
 }
 
@@ -140,7 +143,7 @@ async fn attempt(
     probe: &Probe,
     around: &Surroundings,
     traffic: Option<&dyn Traffic>,
-    address: Option<IpAddr>,
+    way: Way,
     deadline: Deadline,
 ) -> Found {
     let monitor = matches!(check.origin, Origin::Monitor { .. });
@@ -152,7 +155,15 @@ async fn attempt(
     {
         return found;
     }
-    let addresses = match address {
+    let with_source;
+    let target = match way.source.filter(|_| target.source.is_none()) {
+        None => target,
+        source => {
+            with_source = Target { source, ..target.clone() };
+            &with_source
+        }
+    };
+    let addresses = match way.address {
         Some(ip) => vec![SocketAddr::new(ip, target.port)],
         None => resolve::lookup(target, monitor, deadline).await?,
     };

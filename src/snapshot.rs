@@ -14,6 +14,7 @@ pub mod pick;
 pub mod prepared;
 pub mod routing;
 pub mod signing;
+mod sources;
 pub mod steered;
 pub mod zones;
 
@@ -39,6 +40,9 @@ pub struct Snapshot {
     pub log: Arc<live::LogLive>,
     /// How shipping the journal goes.
     pub ships: Arc<live::Ships>,
+    pub network: Arc<live::NetworkLive>,
+    /// Parallel to the source addresses of `model.network`.
+    pub sources: Vec<Arc<live::SourceLive>>,
     /// Spans of requests on their way out.
     pub traces: Arc<live::Traces>,
     /// Counters of rules.

@@ -30,6 +30,7 @@ use crate::dataplane::dns::serve::DnsServer;
 use crate::dataplane::handed::{Handed, Socket};
 use crate::files::{self, DiskFiles};
 use crate::model::time::Tick;
+use crate::network::Networking;
 use crate::peer;
 use crate::probe::runner;
 use crate::snapshot::Cell;
@@ -145,6 +146,7 @@ async fn start(options: &RunOptions, taking: &mut Option<Taking>) -> Result<Runn
     let folder = options.config.parent().map(Path::to_owned).unwrap_or_default();
     let (cell, observations) = (Arc::clone(&reactor.cell), reactor.observations.clone());
     let dataplane = Dataplane::start_at(cell, observations, clock.instant(Tick::ZERO), folder, handed.clone()).await;
+    let network = Networking::start(Arc::clone(&reactor.cell), reactor.observations.clone());
     let secondaries = Secondaries::new(reactor.observations.clone(), state.as_deref());
     let dns = DnsServer::start_handed(Arc::clone(&reactor.cell), Some(secondaries), handed.clone()).await;
     tokio::spawn(join_listeners(Arc::clone(&reactor.cell), dataplane.reconciled(), dns.reconciled()));
@@ -165,7 +167,20 @@ async fn start(options: &RunOptions, taking: &mut Option<Taking>) -> Result<Runn
         admin::serve_through(reactor.handle.clone(), doors, stopping)
     };
     let doors = own_doors;
-    Ok(Running { reactor, dataplane, dns, admin, management, peers, admin_address, doors, tls, stop_admin, socket })
+    Ok(Running {
+        reactor,
+        dataplane,
+        dns,
+        network,
+        admin,
+        management,
+        peers,
+        admin_address,
+        doors,
+        tls,
+        stop_admin,
+        socket,
+    })
 }
 
 /// Management has threads of its own: an answer waits for its share of the machine, and not for its turn among all the

@@ -17,9 +17,13 @@ use crate::control::reactor::Reactor;
 use crate::dataplane::Dataplane;
 use crate::dataplane::dns::serve::DnsServer;
 use crate::dataplane::handed::Socket;
+use crate::network::Networking;
 
 /// What DNS may still answer after the drain.
 const DNS_GRACE: Duration = Duration::from_millis(200);
+
+/// What taking addresses off the interfaces may take.
+const NETWORK_GRACE: Duration = Duration::from_secs(2);
 
 /// Why the process ends.
 pub(super) enum End {
@@ -34,6 +38,7 @@ pub(super) struct Running {
     pub reactor: Reactor,
     pub dataplane: Dataplane,
     pub dns: DnsServer,
+    pub network: Networking,
     pub admin: JoinHandle<()>,
     pub management: Runtime,
     pub peers: JoinHandle<()>,
@@ -89,8 +94,9 @@ impl Running {
     /// Another process serves: lets what is open finish, at most for `limit` or until a signal comes, and leaves alone what
     /// is the other's by now: the store, the ready file, the socket in the state directory.
     pub async fn leave(self, limit: Duration, stop: &mut StopSignals) {
-        let Running { reactor, dataplane, dns, admin, management, peers, stop_admin, doors, .. } = self;
+        let Running { reactor, dataplane, dns, network, admin, management, peers, stop_admin, doors, .. } = self;
         drop(doors);
+        network.stay();
         peers.abort();
         dns.leave();
         stop_admin.send_replace(true);
@@ -109,7 +115,8 @@ impl Running {
     /// Lets what is open finish, at most for `limit` or until a second signal comes; then ends everything in the
     /// opposite order of its start.
     pub async fn stop(self, limit: Duration, stop: &mut StopSignals) {
-        let Running { reactor, dataplane, dns, admin, management, peers, stop_admin, socket, doors, .. } = self;
+        let Running { reactor, dataplane, dns, network, admin, management, peers, stop_admin, socket, doors, .. } =
+            self;
         drop(doors);
         reactor.handle.drain().await;
         tokio::select! {
@@ -117,6 +124,10 @@ impl Running {
             name = stop.next() => tracing::warn!("{name}: ending at once"),
         }
         dns.stop(DNS_GRACE).await;
+        // Nobody answers there any more: another box can have them.
+        if tokio::time::timeout(NETWORK_GRACE, network.leave()).await.is_err() {
+            tracing::warn!("addresses are left on the interfaces: the system does not answer");
+        }
         // What this box sees is unknown to its peers from here on.
         peers.abort();
         stop_admin.send_replace(true);

@@ -41,6 +41,7 @@ const PAGES: &[(&str, &str)] = &pages![
     "methods",
     "monitors",
     "netscaler",
+    "network",
     "nitro",
     "operations",
     "overload",

@@ -33,11 +33,12 @@ pub enum DifferenceKind {
 }
 
 /// Tables that stand once; all others hold objects by name.
-const ONCE: [&str; 13] = [
+const ONCE: [&str; 14] = [
     "appliance",
     "admin",
     "features",
     "journal",
+    "network",
     "log",
     "trace",
     "resolver",

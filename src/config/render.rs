@@ -15,6 +15,7 @@ mod dns;
 mod gtm;
 mod http;
 mod limits;
+mod network;
 mod peer;
 mod policy;
 mod rule;
@@ -109,6 +110,7 @@ fn once(out: &mut Text, model: &Model) {
         out.key("scripts", Value::str(scripts));
     }
 
+    network::network(out, model);
     telling::log(out, model);
     telling::trace(out, model);
 

@@ -25,6 +25,7 @@ mod http;
 mod limits;
 mod monitor;
 mod names;
+mod network;
 pub(in crate::config) mod object;
 mod pair;
 mod peer;
@@ -86,6 +87,7 @@ pub fn resolve(report: &mut Report, document: &Table, files: &dyn Files) -> Mode
     let features = global::features(cx);
     let journal = global::journal(cx);
     let monitor_scripts = monitor::scripts(cx);
+    let network = network::network(cx);
     let log = global::log(cx);
     let trace = trace::trace(cx);
     let resolver = global::resolver(cx);
@@ -117,6 +119,7 @@ pub fn resolve(report: &mut Report, document: &Table, files: &dyn Files) -> Mode
     let zones = zone::all(cx);
 
     vserver::addresses(cx, &vservers, &admin, &dns);
+    network::interface_of_vservers(cx, network.as_ref(), &vservers);
     let scenario_order = super::order::scenarios(cx.report, cx.document, &scenarios, &checks);
     let (services, groups) = (services.services, services.groups);
     let watched = std::mem::take(&mut cx.watched.terms);
@@ -127,6 +130,7 @@ pub fn resolve(report: &mut Report, document: &Table, files: &dyn Files) -> Mode
         journal,
         ships,
         monitor_scripts,
+        network,
         log,
         trace,
         resolver,

@@ -12,6 +12,7 @@ mod gtm;
 mod http;
 mod limits;
 mod monitor;
+mod network;
 mod peer;
 mod policy;
 mod rule;
@@ -131,6 +132,7 @@ pub static ROOT: Schema = schema(&[
     key("admin", Kind::Table(&admin::ADMIN)),
     key("features", Kind::Table(&FEATURES)),
     key("journal", Kind::Table(&JOURNAL)),
+    key("network", Kind::Table(&network::NETWORK)),
     key("log", Kind::Table(&telling::LOG)),
     key("trace", Kind::Table(&telling::TRACE)),
     key("resolver", Kind::Table(&RESOLVER)),

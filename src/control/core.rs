@@ -17,6 +17,7 @@
 //! | a change of the configuration | at once; answered when it is journalled (it is state only once saved to FILE) |
 
 mod acts;
+mod addresses;
 mod alerts;
 mod caches;
 mod configuration;
@@ -262,6 +263,7 @@ impl Core {
                 self.step(now, Step::Observed(observed));
             }
             Input::Observed(Observation::Zone { origin, news }) => self.zone_news(now, &origin, news),
+            Input::Observed(Observation::Address { vserver, ip, state }) => self.address_news(now, vserver, ip, &state),
             Input::Zone(built) => self.zone_built(now, *built),
             Input::Request(request) => self.request(now, request),
             Input::Disk(report) => self.reported(now, report),

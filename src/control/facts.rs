@@ -1,6 +1,7 @@
 //! What is so at the moment, of everything that an alert can be about: read from the state, the snapshot and the books of
 //! the one writer. `/status` shows some of it too, whether an alert asks for it or not.
 
+mod addresses;
 mod gtm;
 mod peers;
 mod together;
@@ -52,6 +53,7 @@ impl World<'_> {
         let mut facts = Found { facts: Facts::default(), wanted };
         services(self, &mut facts);
         vservers(self, &mut facts);
+        addresses::conflicts(self, &mut facts);
         together::correlated(self, &mut facts);
         gtm::scenarios(self, &mut facts);
         gtm::pairs(self, &mut facts);

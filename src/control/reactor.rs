@@ -264,9 +264,9 @@ impl Inputs {
 impl Shell {
     fn carry_out(&self, output: Output) {
         match output {
-            Output::Probe { check, due, traffic, address } => {
+            Output::Probe { check, due, traffic, way } => {
                 let traffic = traffic.map(|live| Arc::new(UserTraffic(live)) as Arc<dyn Traffic>);
-                self.runner.schedule(Job { check, due: self.clock.instant(due), traffic, address });
+                self.runner.schedule(Job { check, due: self.clock.instant(due), traffic, way });
             }
             Output::Checks(names) => {
                 let names: std::collections::HashSet<_> = names.into_iter().collect();

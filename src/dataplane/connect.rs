@@ -15,6 +15,7 @@ use super::{Shared, proxy, tls};
 use crate::balance::passive::Outcome;
 use crate::model::ending::Reason;
 use crate::model::service::Service;
+pub(crate) use open::{leave_from, open};
 
 /// A server that was reached.
 pub(crate) struct Connected {
@@ -78,7 +79,8 @@ async fn connect_within(
     host: Option<&str>,
     began: Instant,
 ) -> Result<Connected, CannotConnect> {
-    let mut socket = open::open(address).await?;
+    let source = shared.plane.cell.load().source_for(address.ip());
+    let mut socket = open(address, source).await?;
     let accepted = began.elapsed();
     let settings = &service.settings;
     if let Some(version) = settings.proxy_protocol {

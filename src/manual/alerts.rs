@@ -55,6 +55,7 @@
 //! | `clock.unsynced` | the kernel says that its clock is not synchronised |
 //! | `not_durable` | what is published may not survive a power loss |
 //! | `journal.unshipped` | a destination of the journal ([`audit`](super::audit)) is not reached |
+//! | `address.conflict` | somebody else has the address of a vserver, or claims it ([`network`](super::network)) |
 //!
 //! A time after `>` is how long it must hold; `for` is that of the kinds that say none; without either it is raised at
 //! once. What breaks off in between begins anew, so a service that flaps within the time is no alert. `services`,

@@ -24,7 +24,7 @@
 //! `lb-groups`, `criteria`, `rules`, `pattern-sets`, `policy-expressions`, `cs-actions`, `cs-policies`, `responder-actions`,
 //! `responder-policies`, `rewrite-actions`, `rewrite-policies`, `monitors`, `checks`, `time-windows`, `switches`, `triggers`, `queries`, `alert-rules`
 //! (`alerts` are those that stand), `scenarios`, `datacenters`, `datacenter-pairs`, `peers`, `zones` with their `rrsets`,
-//! `users`, `journal-receivers`, `tsig-keys`, and the `client-limits` of a vserver.
+//! `users`, `journal-receivers`, `network-interfaces`, `tsig-keys`, and the `client-limits` of a vserver.
 //!
 //! The answer to a change is the object as it is configured now, `changes` (a line for each difference), `generation` (the
 //! snapshot that shows it; whatever is asked afterwards sees it), `warnings` that were not there before, and `object`, its

@@ -80,6 +80,8 @@ pub enum AlertKind {
     NotDurable,
     /// A destination of the journal is not reached.
     JournalUnshipped,
+    /// Somebody else has the address of a vserver, or claims it.
+    AddressConflict,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -172,7 +174,7 @@ impl Alert {
 // === impl AlertKind ===
 
 impl AlertKind {
-    pub const ALL: [AlertKind; 20] = [
+    pub const ALL: [AlertKind; 21] = [
         AlertKind::ServiceDown,
         AlertKind::VserverDown,
         AlertKind::VserverOnBackup,
@@ -193,6 +195,7 @@ impl AlertKind {
         AlertKind::ClockUnsynced,
         AlertKind::NotDurable,
         AlertKind::JournalUnshipped,
+        AlertKind::AddressConflict,
     ];
 
     pub fn word(self) -> &'static str {
@@ -217,6 +220,7 @@ impl AlertKind {
             AlertKind::ClockUnsynced => "clock.unsynced",
             AlertKind::NotDurable => "not_durable",
             AlertKind::JournalUnshipped => "journal.unshipped",
+            AlertKind::AddressConflict => "address.conflict",
         }
     }
 
@@ -228,7 +232,7 @@ impl AlertKind {
     pub fn limited_by(self) -> Option<&'static str> {
         match self {
             AlertKind::ServiceDown => Some("services"),
-            AlertKind::VserverDown | AlertKind::VserverOnBackup => Some("vservers"),
+            AlertKind::VserverDown | AlertKind::VserverOnBackup | AlertKind::AddressConflict => Some("vservers"),
             AlertKind::GuardRefused
             | AlertKind::ScenarioStuck
             | AlertKind::ScenarioReadyToReturn

@@ -4,6 +4,7 @@ mod transition;
 mod verdict;
 
 use std::fmt;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,6 +13,7 @@ use super::balancing::{Shares, shares_text};
 use super::condition::Truth;
 use super::drill::Drill;
 use super::id::{CheckId, GroupId, Name, ObjectRef, ScenarioId, ServerId, ServiceId, SwitchId, VserverId};
+use super::network::AddressState;
 use super::scenario::{Direction, Mode};
 use super::time::Wall;
 use super::zone::{DnsName, ZoneNews};
@@ -40,6 +42,9 @@ pub enum Observation {
     Ejected { service: Name, cause: Failures, lasts: Duration, times: u32 },
     /// A zone that comes from a primary. No hint: it waits for its place in the queue.
     Zone { origin: DnsName, news: ZoneNews },
+    /// How an address stands that is put on the machine's interfaces; fed when that is, or was, trouble. `vserver`: whose
+    /// it is; `None`: a source address or an interface's own.
+    Address { vserver: Option<Name>, ip: IpAddr, state: AddressState },
 }
 
 /// Who did something, why, and until when.
@@ -167,6 +172,9 @@ pub enum Record {
     Alert(Arc<AlertRecord>),
     /// A zone that comes from a primary. `what`: `transferred`, `confirmed` (it had expired), `expired`, `failed`.
     Zone { zone: Name, what: Name, serial: Option<u32>, detail: Name },
+    /// An address of this machine is in trouble, or no longer. `what`: `present`, `waiting`, `conflict`, `contested`,
+    /// `refused`. `vserver`: that listens there.
+    Address { vserver: Option<Name>, address: Name, what: Name, detail: Name },
     /// A drill has come to another phase; with the last one this is its report.
     Drill(Arc<Drill>),
 }

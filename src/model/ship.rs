@@ -36,7 +36,7 @@ pub struct ShipTls {
 }
 
 /// Every kind of entry.
-pub const KINDS: [&str; 23] = [
+pub const KINDS: [&str; 24] = [
     "transition",
     "act",
     "ended",
@@ -52,6 +52,7 @@ pub const KINDS: [&str; 23] = [
     "members",
     "zone",
     "zone_act",
+    "address",
     "access",
     "caches",
     "resolvers",

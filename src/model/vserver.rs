@@ -20,6 +20,9 @@ pub struct Vserver {
     pub protocol: Protocol,
     /// The VIP. `None`: reachable as a backup or target only. Port 0 takes a free port.
     pub address: Option<SocketAddr>,
+    /// The interface that its address is put on. `None`: the one whose subnet holds it. Without effect where nobody puts
+    /// addresses on interfaces.
+    pub interface: Option<Name>,
     /// Services bound by name, in the order of the configuration.
     pub services: Vec<Member>,
     /// Groups bound, in order.
@@ -124,6 +127,7 @@ impl Vserver {
             role: Role::default(),
             protocol,
             address: None,
+            interface: None,
             services: Vec::new(),
             groups: Vec::new(),
             members: Vec::new(),

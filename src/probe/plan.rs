@@ -16,11 +16,10 @@
 //! | any | cancel | –, aborted |
 
 use std::collections::{BTreeSet, HashMap};
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::{Job, Traffic};
+use super::{Job, Traffic, Way};
 use crate::model::check::Check;
 use crate::model::id::Name;
 
@@ -40,7 +39,7 @@ pub(super) struct Attempt {
     pub serial: u64,
     pub check: Arc<Check>,
     pub traffic: Option<Arc<dyn Traffic>>,
-    pub address: Option<IpAddr>,
+    pub way: Way,
     pub due: Instant,
 }
 
@@ -140,11 +139,11 @@ impl<A> Plan<A> {
         let (due, _, name) = self.queue.pop_first()?;
         let place = self.places.get_mut(&name)?;
         let (job, serial) = place.waiting.take()?;
-        let Job { check, traffic, address, .. } = job;
+        let Job { check, traffic, way, .. } = job;
         let weight = if is_void { 0 } else { check.probe.parts().len() };
         self.under_way += weight;
         place.under_way = Some(UnderWay { serial, check: check.clone(), weight, abort: None });
-        let attempt = Attempt { serial, check, traffic, address, due };
+        let attempt = Attempt { serial, check, traffic, way, due };
         Some(if is_void { Start::Void(attempt) } else { Start::Probe(attempt) })
     }
 
@@ -259,7 +258,7 @@ pub(super) mod tests {
 
         fn job(&mut self, name: &str, port: u16, due_ms: u64) -> Option<u64> {
             let due = self.at(due_ms);
-            self.plan.schedule(Job { check: check(name, port), due, traffic: None, address: None })
+            self.plan.schedule(Job { check: check(name, port), due, traffic: None, way: Way::default() })
         }
 
         /// Everything that starts at `ms`, as `NAME` or `NAME void`; serials by name.

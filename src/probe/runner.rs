@@ -8,7 +8,6 @@
 //! probes of those checks, so nothing grows.
 
 use std::future::Future;
-use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -22,7 +21,7 @@ use tokio::sync::{Notify, mpsc};
 use tokio::task::AbortHandle;
 
 use super::plan::{Attempt, Plan, Start};
-use super::{Job, Sampled, Surroundings, Traffic, sample_at};
+use super::{Job, Sampled, Surroundings, Traffic, Way, sample_at};
 use crate::model::check::Check;
 use crate::model::event::{Outcome, Verdict};
 use crate::model::id::Name;
@@ -59,7 +58,7 @@ struct Shared {
 struct Errand {
     check: Arc<Check>,
     traffic: Option<Arc<dyn Traffic>>,
-    address: Option<IpAddr>,
+    way: Way,
     surroundings: Arc<Surroundings>,
 }
 
@@ -83,8 +82,8 @@ impl Runner {
     ) -> std::io::Result<Runner> {
         Runner::start_with(surroundings, results, limit, |errand| {
             Box::pin(async move {
-                let Errand { check, traffic, address, surroundings } = errand;
-                sample_at(&check, &surroundings, traffic.as_deref(), address).await
+                let Errand { check, traffic, way, surroundings } = errand;
+                sample_at(&check, &surroundings, traffic.as_deref(), way).await
             })
         })
     }
@@ -232,9 +231,9 @@ fn spawn(shared: &Arc<Shared>, plan: &mut Plan<AbortHandle>, start: Start) {
 async fn take(shared: Arc<Shared>, attempt: Attempt) {
     // Here, and not where it was started: with many due at once, the last of them waits for the first.
     let late_by = shared.begins(&attempt);
-    let Attempt { serial, check, traffic, address, .. } = attempt;
+    let Attempt { serial, check, traffic, way, .. } = attempt;
     let (sampler, surroundings) = (shared.sampler, Arc::clone(&shared.surroundings));
-    let errand = Errand { check: Arc::clone(&check), traffic, address, surroundings };
+    let errand = Errand { check: Arc::clone(&check), traffic, way, surroundings };
     let probe = AssertUnwindSafe(async move { sampler(errand).await }).catch_unwind();
     let verdict = match probe.await {
         Ok(verdict) => unless_late(&shared, &check, verdict),

@@ -28,7 +28,7 @@ pub(super) async fn sample(
 ) -> Verdict {
     let start = Instant::now();
     let one = async |probe| {
-        let found = attempt(check, probe, around, None, None, deadline).await;
+        let found = attempt(check, probe, around, None, super::Way::default(), deadline).await;
         let Verdict { outcome, latency, detail, .. } = verdict(found, start.elapsed());
         TargetResult { outcome, latency, detail }
     };

@@ -57,7 +57,7 @@ fn record_words(record: &Record, model: &Model) -> Option<String> {
         }
         Record::Ejected { service, cause, until, .. } => format!("service {service}: ejected until {until}, {cause}"),
         // Nothing is sent in a rehearsal.
-        Record::Delivery(_) | Record::Alert(_) | Record::Zone { .. } => return None,
+        Record::Delivery(_) | Record::Alert(_) | Record::Zone { .. } | Record::Address { .. } => return None,
         Record::Drill(drill) => drill_words(drill),
         Record::Warning { object, text } => format!("warning: {}: {text}", shown(object)),
     })

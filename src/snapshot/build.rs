@@ -101,6 +101,7 @@ pub fn build(parts: Parts<'_>) -> Snapshot {
         wall: registry.wall,
     };
     let caching = Caching::build(ground, previous);
+    let sources = model.network.iter().flat_map(|network| &network.sources);
     let mut snapshot = Snapshot {
         generation,
         model: Arc::clone(model),
@@ -109,6 +110,8 @@ pub fn build(parts: Parts<'_>) -> Snapshot {
         connections: registry.connections(),
         log: registry.log(),
         ships: registry.ships(),
+        network: registry.network(),
+        sources: sources.map(|source| registry.source(source.ip)).collect(),
         traces: registry.traces(),
         rules: model.rules.iter().map(|rule| registry.rule(&rule.name)).collect(),
         routing: same_model.map_or_else(|| Arc::new(Routing::build(model)), |p| Arc::clone(&p.routing)),

@@ -10,6 +10,7 @@ mod figures;
 pub mod histogram;
 mod log;
 pub mod measured;
+mod network;
 mod secondary;
 mod sessions;
 mod ships;
@@ -19,7 +20,7 @@ mod tls;
 mod traces;
 
 use std::collections::HashMap;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -27,6 +28,7 @@ use parking_lot::Mutex;
 
 use crate::model::ending::Reason;
 use crate::model::id::Name;
+use crate::model::network::AddressState;
 use crate::model::time::{Tick, Wall};
 
 pub use crate::balance::persistence::sealed::CookieKey;
@@ -39,6 +41,7 @@ pub use dns::{DnsLive, RrsetLive, Served, ZoneLive};
 pub use figures::{Ejector, FirstByte, Meter};
 pub use log::LogLive;
 pub use measured::{Endings, Interval, Measured};
+pub use network::{NetworkLive, SourceLive};
 pub use secondary::{SecondaryLive, SecondaryStatus};
 pub use sessions::{Clients, Session, Sessions, sessions_asked};
 pub use ships::{Shipping, Ships};
@@ -61,6 +64,8 @@ pub struct Registry {
     connections: Arc<Connections>,
     log: Arc<LogLive>,
     ships: Arc<Ships>,
+    network: Arc<NetworkLive>,
+    sources: HashMap<IpAddr, Arc<SourceLive>>,
     traces: Arc<Traces>,
     lb_groups: HashMap<Name, Arc<Sessions>>,
     cookie_key: Arc<CookieKey>,
@@ -174,6 +179,8 @@ pub struct VserverLive {
     pub rates: Rates,
     pub endings: Endings,
     pub listen: Mutex<Listening>,
+    /// Its address on the machine.
+    pub vip: Mutex<AddressState>,
     /// Its own persistence entries; those of an lb group stand with the group. See `VserverEntry::sessions`.
     pub persistence: Arc<Sessions>,
     /// Clients that spilled, and to which vserver (`Spillover::persistence`).
@@ -293,6 +300,7 @@ impl Registry {
     pub fn retain(&mut self, model: &crate::model::Model) {
         self.services.retain(|name, _| model.service_id(name).is_some());
         self.vservers.retain(|name, _| model.vserver_id(name).is_some());
+        self.retain_sources(model);
         self.members.retain(|vserver, members| {
             members.retain(|service, _| model.service_id(service).is_some());
             model.vserver_id(vserver).is_some()

@@ -284,6 +284,7 @@ async fn every_collection_and_every_section_is_reachable() {
         ("zones/example.test/rrsets", json!({"name": "api A", "records": [{"data": "192.0.2.12"}]})),
         ("tsig-keys", json!({"name": "k", "secret": {"env": "KEY"}})),
         ("alert-rules", json!({"name": "down", "on": ["service.down"]})),
+        ("network-interfaces", json!({"name": "eth9", "addresses": ["192.0.2.5/24"]})),
         ("journal-receivers", json!({"name": "noc", "type": "SYSLOG", "address": "tcp:127.0.0.1:514"})),
         ("datacenters", json!({"name": "dc-a", "wan": {"targets": ["tcp:127.0.0.1:1"]}})),
         ("switches", json!({"name": "s"})),

@@ -14,6 +14,8 @@ use crate::config::load_text;
 const SAMPLE: &str = r#"
 schema = 1
 [dns]
+[network]
+[network.interface.x]
 [monitor.x]
 type = "HTTP"
 [server.x]

@@ -12,6 +12,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("netscaler", &["model", "config"]),
     ("snapshot", &["model", "balance"]),
     ("probe", &["model"]),
+    ("network", &["model", "snapshot"]),
     ("dataplane", &["model", "balance", "snapshot"]),
     ("files", &["model", "config"]),
     ("control", &["model", "machine", "config", "files", "snapshot", "probe"]),

@@ -44,6 +44,10 @@ mod made_policies;
 mod members;
 #[path = "whole/monitors.rs"]
 mod monitors;
+#[path = "whole/namespaces.rs"]
+mod namespaces;
+#[path = "whole/network.rs"]
+mod network;
 #[path = "whole/operating.rs"]
 mod operating;
 #[path = "whole/outbox.rs"]

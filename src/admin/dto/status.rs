@@ -1,5 +1,6 @@
 //! The appliance as a whole: what is wrong, what people did, what is leaving.
 
+mod network;
 pub(super) mod problems;
 pub(super) mod verdict;
 

@@ -10,6 +10,7 @@ use crate::config::units::format_duration;
 use crate::control::World;
 use crate::model::id::{Kind, VserverId};
 use crate::model::limit::{BackupAction, SpilloverMethod};
+use crate::model::network::AddressState;
 use crate::model::persistence::PersistenceKind;
 use crate::model::rule::{Action, Route, Rule};
 use crate::model::state::{NewClients, ServiceState, Slot};
@@ -32,6 +33,14 @@ dto! {
         pub address_local: Option<bool>,
         /// Why it does not listen.
         pub listen_error: Option<String>,
+        /// How its address stands on the interfaces of this machine, where `[network]` puts it there: `present`, `probing`
+        /// (whether it is free), `waiting` (no interface can take it), `conflict` (somebody else has it), `contested`
+        /// (somebody else claims it, too) or `refused` (by the system); null where nobody looks after it.
+        pub address_state: Option<String>,
+        /// What is wrong with it.
+        pub address_error: Option<String>,
+        /// The interface that has its address, or is to have it.
+        pub interface: Option<String>,
         /// `UP`, `DOWN` or `OFS`.
         pub state: String,
         /// UP as soon as it or one of its backup chain is UP.
@@ -171,6 +180,7 @@ impl VserverDto {
         let view = &world.view.vservers[id.index()];
         let live = world.snapshot.vservers.get(id.index()).map(|e| &e.live);
         let listening = live.map(|l| l.listen.lock().clone()).unwrap_or_default();
+        let vip = live.map(|l| l.vip.lock().clone()).unwrap_or_default();
         let name_of = |v: VserverId| text(&world.model.vserver(v).name);
         let times = live.map(|l| TimesDto::all(&l.measured)).unwrap_or_default();
         let disabled_by = NoteDto::find(world, Kind::Vserver, &vserver.name, Slot::Admin);
@@ -200,9 +210,12 @@ impl VserverDto {
                 _ => vserver.address.map(|a| a.to_string()),
             },
             address_local: match &listening {
-                Listening::Bound { local, .. } => Some(*local),
+                Listening::Bound { local, .. } => Some(*local || vip.is_here()),
                 _ => None,
             },
+            address_state: Some(text(vip.word())).filter(|_| vip != AddressState::Unmanaged),
+            address_error: vip.trouble(),
+            interface: vip.interface().map(|name| text(name)),
             listen_error: match &listening {
                 Listening::Failed { error } => Some(error.clone()),
                 _ => None,

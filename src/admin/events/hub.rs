@@ -157,6 +157,7 @@ fn render(world: &World<'_>, event: &Event) -> Sent {
                 ("alert", a.alert.alert.to_string(), shown)
             }
             Record::Zone { zone, .. } => ("zone", zone.to_string(), dto::json_of_zone(world, zone)),
+            Record::Address { address, .. } => ("address", address.to_string(), None),
             _ => ("board", String::new(), None),
         },
     };
@@ -231,6 +232,10 @@ fn describe(record: &Record) -> (Option<ObjectRef>, Value) {
         }
         Record::Zone { what, serial, detail, .. } => {
             (None, json!({ "type": &**what, "serial": serial, "detail": &**detail }))
+        }
+        Record::Address { vserver, address, what, detail } => {
+            let said = json!({ "type": "address", "address": &**address, "what": &**what, "detail": &**detail });
+            (vserver.clone().map(|vserver| ObjectRef::new(Kind::Vserver, vserver)), said)
         }
         Record::Drill(drill) => {
             let what = json!({

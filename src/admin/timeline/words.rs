@@ -76,6 +76,10 @@ fn record(record: &Record) -> Option<(String, Vec<String>)> {
             let said = format!("alert {} {what}: {}: {}", alert.alert, alert.subject, alert.text);
             (said, why.into_iter().collect())
         }
+        Record::Address { vserver, address, what, detail } => {
+            let whose = vserver.as_ref().map_or_else(String::new, |vserver| format!(" of vserver {vserver}"));
+            (format!("address {address}{whose}: {what}"), vec![detail.to_string()])
+        }
         Record::Zone { zone, what, serial, detail } => {
             let serial = serial.map_or_else(String::new, |serial| format!(", serial {serial}"));
             (format!("zone {zone} {what}{serial}"), vec![detail.to_string()])

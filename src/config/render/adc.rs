@@ -235,6 +235,7 @@ fn vserver(out: &mut Text, model: &Model, vserver: &Vserver) {
     out.table(&["vserver", &vserver.name]);
     out.key("type", Value::str(vserver.protocol.word()));
     out.maybe("address", vserver.address.map(Value::show));
+    out.maybe("interface", vserver.interface.as_ref().map(Value::str));
     out.key("services", super::balancing::services(model, vserver));
     out.key("groups", Value::strs(vserver.groups.iter().map(|id| &model.groups[id.index()].name)));
     super::balancing::balancing(out, model, vserver);
@@ -258,6 +259,7 @@ fn switching(out: &mut Text, model: &Model, vserver: &Vserver, default: Option<V
     out.table(&["cs_vserver", &vserver.name]);
     out.key("type", Value::str(vserver.protocol.word()));
     out.maybe("address", vserver.address.map(Value::show));
+    out.maybe("interface", vserver.interface.as_ref().map(Value::str));
     out.maybe("default", default.map(|id| Value::str(&model.vserver(id).name)));
     out.maybe("backup", vserver.backup.map(|id| Value::str(&model.vserver(id).name)));
     out.key("disable_primary_on_down", Value::Bool(vserver.disable_primary_on_down));

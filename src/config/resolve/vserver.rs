@@ -12,7 +12,7 @@ use crate::config::document::{Node, Path, Place};
 use crate::config::values;
 use crate::model::Admin;
 use crate::model::dns::Dns;
-use crate::model::id::{GroupId, ServiceId, VserverId};
+use crate::model::id::{GroupId, Name, ServiceId, VserverId};
 use crate::model::net::Network;
 use crate::model::rule::{Action, Route, Rule};
 use crate::model::service::Protocol;
@@ -119,6 +119,7 @@ fn vserver(
     let spillover = limits::spillover(cx, object, protocol, &members, &services.services);
     Vserver {
         address: object.socket("address"),
+        interface: object.own("interface").and_then(Node::text).map(Name::from),
         services: bound,
         groups,
         members,

@@ -210,6 +210,7 @@ const VSERVER_LATER: &[&str] = &[
 pub(super) static VSERVER: Schema = Schema {
     keys: vserver_keys!(
         key("address", Kind::Socket),
+        key("interface", Kind::Name),
         super::balancing::SERVICES,
         key("groups", NAMES),
         super::balancing::TOKEN,
@@ -227,6 +228,7 @@ pub(super) static CS_VSERVER: Schema = Schema {
     keys: any_vserver_keys!(
         required("type", Kind::Word(&PROTOCOLS)),
         key("address", Kind::Socket),
+        key("interface", Kind::Name),
         key("default", Kind::Name),
         super::policy::RESPONDER_POLICIES,
         super::policy::REWRITE_POLICIES,

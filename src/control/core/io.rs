@@ -1,6 +1,6 @@
 //! What a core begins with, what it is told, and what it asks for.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::model::event::Observation;
 use crate::model::id::Name;
 use crate::model::lookup::Question;
 use crate::model::time::Tick;
-use crate::probe::Sampled;
+use crate::probe::{Sampled, Way};
 use crate::snapshot::live::ServiceLive;
 
 /// What a core begins with.
@@ -57,8 +57,7 @@ pub enum Output {
         due: Tick,
         /// For HTTP-INLINE: where the answers that users got are counted.
         traffic: Option<Arc<ServiceLive>>,
-        /// Where the name of its server leads.
-        address: Option<IpAddr>,
+        way: Way,
     },
     /// Only these checks are left.
     Checks(Vec<Name>),

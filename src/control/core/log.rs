@@ -63,6 +63,11 @@ pub(super) fn write(record: &Record, engine: &Engine) {
             let why = drill.ending.as_ref().map(crate::model::drill::Ending::text);
             tracing::info!(why, "drill {} of scenario {} {}", drill.id, drill.scenario, drill.phase.word());
         }
+        Record::Address { address, what, detail, .. } => match &**what {
+            "present" => tracing::info!("address {address}: {detail}"),
+            "waiting" => tracing::warn!("address {address}: {detail}"),
+            _ => tracing::error!("address {address} {what}: {detail}"),
+        },
         // The data plane has said so.
         Record::Ejected { .. } | Record::Zone { .. } => {}
         Record::Warning { object, text } => tracing::warn!("{object}: {text}"),

@@ -9,6 +9,7 @@ use crate::model::event::{Outcome, Verdict};
 use crate::model::id::{CheckId, Name};
 use crate::model::lateness::Lateness;
 use crate::model::time::Tick;
+use crate::probe::Way;
 
 // === impl Core ===
 
@@ -28,8 +29,9 @@ impl Core {
             _ => None,
         };
         let address = self.address_of_check(check);
+        let way = Way { address, source: self.source_of_check(check, address) };
         let check = Arc::clone(&self.checks[check.index()]);
-        self.outputs.push(Output::Probe { check, due, traffic, address });
+        self.outputs.push(Output::Probe { check, due, traffic, way });
     }
 
     /// A monitor looks where traffic goes, unless it has an address of its own.
@@ -41,6 +43,19 @@ impl Core {
         }
         let (question, _) = model.question(model.service(*service))?;
         self.names.known().get(&question)?.address
+    }
+
+    /// A monitor leaves from where traffic does.
+    fn source_of_check(&mut self, check: CheckId, address: Option<IpAddr>) -> Option<IpAddr> {
+        let model = self.engine.model();
+        let network = model.network.as_ref().filter(|network| !network.sources.is_empty())?;
+        let Check { origin: Origin::Monitor { .. }, probe, .. } = model.check(check) else { return None };
+        let to = match &probe.target()?.host {
+            Host::Ip(ip) => *ip,
+            Host::Name(_) => address?,
+        };
+        let source = network.sources[network.source_for(to)?].ip;
+        self.registry.source(source).is_here().then_some(source)
     }
 
     /// What a LOAD monitor heard goes to traffic directly: it is a figure, not a state.

@@ -39,6 +39,7 @@ pub fn kind(record: &Record) -> &'static str {
         Record::Delivery(_) => "delivery",
         Record::Alert(_) => "alert",
         Record::Zone { .. } => "zone",
+        Record::Address { .. } => "address",
         Record::Drill(_) => "drill",
     }
 }
@@ -57,6 +58,10 @@ pub fn object(record: &Record) -> Name {
         Record::Delivery(d) => format!("scenario {}", d.scenario).into(),
         Record::Alert(a) => a.alert.subject.to_string().into(),
         Record::Zone { zone, .. } => format!("zone {zone}").into(),
+        Record::Address { vserver: Some(vserver), .. } => {
+            ObjectRef::new(Kind::Vserver, Name::clone(vserver)).to_string().into()
+        }
+        Record::Address { vserver: None, address, .. } => format!("address {address}").into(),
         Record::Drill(d) => format!("scenario {}", d.scenario).into(),
         Record::Board(_) => "".into(),
     }
@@ -102,6 +107,9 @@ pub fn encode(record: &Record) -> Value {
         Record::Alert(alert) => alert::encode_record(alert),
         Record::Zone { zone, what, serial, detail } => {
             json!({ "zone": zone, "what": what, "serial": serial, "detail": detail })
+        }
+        Record::Address { vserver, address, what, detail } => {
+            json!({ "vserver": vserver, "address": address, "what": what, "detail": detail })
         }
         Record::Drill(drill) => encode_drill(drill),
     }
@@ -166,6 +174,12 @@ pub fn decode(kind: &str, body: &Value) -> Result<Option<Record>, Unreadable> {
             zone: v.name("zone")?,
             what: v.name("what")?,
             serial: v.optional("serial", |r, k| r.u32(k))?,
+            detail: v.name("detail")?,
+        },
+        "address" => Record::Address {
+            vserver: v.optional("vserver", |r, k| r.name(k))?,
+            address: v.name("address")?,
+            what: v.name("what")?,
             detail: v.name("detail")?,
         },
         "drill" => Record::Drill(Arc::new(decode_drill(body)?)),

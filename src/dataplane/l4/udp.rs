@@ -232,8 +232,11 @@ fn is_dns(shared: &Shared, vserver: &Name) -> bool {
 }
 
 /// A socket that talks to this member only, and is told where it is not there; not blocking.
-fn connect(to: SocketAddr) -> io::Result<UdpSocket> {
+fn connect(shared: &Shared, to: SocketAddr) -> io::Result<UdpSocket> {
     let socket = Socket::new(Domain::for_address(to), Type::DGRAM.nonblocking(), Some(socket2::Protocol::UDP))?;
+    if let Some(source) = shared.plane.cell.load().source_for(to.ip()) {
+        crate::dataplane::connect::leave_from(&socket, source)?;
+    }
     // Takes a free port.
     socket.connect(&to.into())?;
     Ok(socket.into())

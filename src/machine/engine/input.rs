@@ -170,8 +170,8 @@ impl Engine {
                 self.services[service.index()].machine.set_resolved(resolved);
                 self.dirty.services.insert(service);
             }
-            // What zones hold decides nothing here.
-            Observation::Zone { .. } => {}
+            // What zones hold, and what interfaces have, decides nothing here.
+            Observation::Zone { .. } | Observation::Address { .. } => {}
         }
     }
 

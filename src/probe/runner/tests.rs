@@ -13,7 +13,7 @@ fn pass() -> Verdict {
 }
 
 fn now(name: &str, port: u16) -> Job {
-    Job { check: check(name, port), due: Instant::now(), traffic: None, address: None }
+    Job { check: check(name, port), due: Instant::now(), traffic: None, way: Way::default() }
 }
 
 fn next(receiver: &mut mpsc::Receiver<Sampled>) -> Sampled {
@@ -86,7 +86,7 @@ fn a_replaced_or_cancelled_attempt_sends_nothing() {
 fn a_job_that_is_found_too_late_is_void_and_counted() {
     let (runner, mut receiver) = start(1, |_| Box::pin(async { pass() }));
     let Some(due) = Instant::now().checked_sub(Duration::from_secs(2)) else { return };
-    runner.schedule(Job { check: check("a", 1), due, traffic: None, address: None });
+    runner.schedule(Job { check: check("a", 1), due, traffic: None, way: Way::default() });
     let sampled = next(&mut receiver);
     assert_eq!(sampled.verdict.outcome, Outcome::Void);
     assert!(sampled.late_by >= Duration::from_secs(2));
@@ -121,7 +121,7 @@ fn stopping_does_not_wait_for_a_probe_or_a_receiver() {
 fn every_probe_counts_in_how_late_probes_began() {
     let (runner, mut receiver) = start(1, |_| Box::pin(async { pass() }));
     let Some(due) = Instant::now().checked_sub(Duration::from_millis(300)) else { return };
-    runner.schedule(Job { check: check("a", 1), due, traffic: None, address: None });
+    runner.schedule(Job { check: check("a", 1), due, traffic: None, way: Way::default() });
     let late_by = next(&mut receiver).late_by;
     let lateness = runner.lateness();
     assert_eq!((lateness.count(), lateness.sum), (1, late_by));

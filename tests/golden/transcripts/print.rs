@@ -44,6 +44,7 @@ pub fn record(record: &Record) -> Option<String> {
             let (alert, what) = (&a.alert, a.what.word());
             format!("alert {} {what}: {} {}: {}", alert.alert, alert.subject.kind.word(), alert.subject, alert.text)
         }
+        Record::Address { address, what, detail, .. } => format!("address {address}: {what} {detail}"),
         Record::Zone { zone, what, detail, .. } => format!("zone {zone}: {what} {detail}"),
         Record::Warning { object, text } => format!("{object}: warning: {text}"),
     })

@@ -32,7 +32,7 @@ fn a_refused_connection_is_reported_at_once() {
     let mut fastest = Duration::MAX;
     for _ in 0..20 {
         let due = Instant::now();
-        runner.schedule(Job { check: check.clone(), due, traffic: None, address: None });
+        runner.schedule(Job { check: check.clone(), due, traffic: None, way: bascule::probe::Way::default() });
         let sampled = receiver.blocking_recv().unwrap();
         assert_eq!(sampled.verdict.outcome, Outcome::Fail);
         fastest = fastest.min(due.elapsed());
@@ -59,7 +59,7 @@ fn a_peer_sees_one_probe_for_one_due_time_however_often_it_is_asked_for() {
     let check = Arc::new(check(Probe::Tcp { target }, PATIENT));
     let due = Instant::now() + Duration::from_millis(30);
     for _ in 0..100 {
-        runner.schedule(Job { check: check.clone(), due, traffic: None, address: None });
+        runner.schedule(Job { check: check.clone(), due, traffic: None, way: bascule::probe::Way::default() });
     }
     let sampled = receiver.blocking_recv().unwrap();
     assert_eq!(sampled.verdict.outcome, Outcome::Pass);

@@ -16,6 +16,8 @@ pub struct Box {
     pub dir: tempfile::TempDir,
     /// Open files that it may have; as many as this process where `None`.
     files: Option<u32>,
+    /// The network namespace that it runs in; that of this process where `None`.
+    namespace: Option<String>,
     /// Beside what this process has.
     environment: Vec<(String, String)>,
     child: Option<Child>,
@@ -80,7 +82,21 @@ impl Box {
         Box::start_as(None, &[], beside, config)
     }
 
+    /// [`start`](Self::start), in a network namespace. What it says is asked for there.
+    pub fn start_in(namespace: &str, config: &str) -> Box {
+        let mut started = Box::prepared(None, &[], &[], config);
+        started.namespace = Some(namespace.to_owned());
+        started.start_again();
+        started
+    }
+
     fn start_as(files: Option<u32>, environment: &[(&str, &str)], beside: &[(&str, &str)], config: &str) -> Box {
+        let mut started = Box::prepared(files, environment, beside, config);
+        started.start_again();
+        started
+    }
+
+    fn prepared(files: Option<u32>, environment: &[(&str, &str)], beside: &[(&str, &str)], config: &str) -> Box {
         let dir = tempfile::tempdir().expect("a folder");
         for (name, text) in beside {
             std::fs::write(dir.path().join(name), text).expect("a file is written");
@@ -88,10 +104,17 @@ impl Box {
         std::fs::write(dir.path().join("box.toml"), config).expect("the configuration is written");
         let admin = SocketAddr::from(([127, 0, 0, 1], 0));
         let environment = environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        let mut started =
-            Box { dir, files, environment, child: None, heir: None, program: None, admin, ready: Value::Null };
-        started.start_again();
-        started
+        Box {
+            dir,
+            files,
+            namespace: None,
+            environment,
+            child: None,
+            heir: None,
+            program: None,
+            admin,
+            ready: Value::Null,
+        }
     }
 
     /// Starts the process on the same state directory.
@@ -118,6 +141,12 @@ impl Box {
         let _ = std::fs::remove_file(self.path("ready.json"));
         let log = std::fs::OpenOptions::new().create(true).append(true).open(self.path("log")).expect("a log");
         let mut command = match self.files {
+            _ if self.namespace.is_some() => {
+                let mut inside = Command::new("nsenter");
+                let namespace = self.namespace.as_deref().unwrap_or_default();
+                inside.arg(format!("--net=/run/netns/{namespace}")).arg(env!("CARGO_BIN_EXE_bascule"));
+                inside
+            }
             None => Command::new(self.program.clone().unwrap_or_else(|| env!("CARGO_BIN_EXE_bascule").into())),
             Some(files) => {
                 let mut limited = Command::new("prlimit");
@@ -186,15 +215,23 @@ impl Box {
     }
 
     pub fn get(&self, path: &str) -> Value {
-        let answer = http(self.admin, "GET", &format!("/api/v1{path}"), "", &[]).expect("the API answers");
+        let answer = self.call("GET", path, "", &[]);
         assert_eq!(answer.status, 200, "{path}: {}", answer.body);
         serde_json::from_str(&answer.body).expect("JSON")
+    }
+
+    fn call(&self, method: &str, path: &str, body: &str, fields: &[(&str, &str)]) -> Answer {
+        let call = || http(self.admin, method, &format!("/api/v1{path}"), body, fields).expect("the API answers");
+        match &self.namespace {
+            None => call(),
+            Some(namespace) => super::namespaces::within(namespace, call),
+        }
     }
 
     /// Sends JSON; answers the status and the body.
     pub fn send(&self, method: &str, path: &str, body: &str) -> (u16, Value) {
         let fields = [("Content-Type", "application/json")];
-        let answer = http(self.admin, method, &format!("/api/v1{path}"), body, &fields).expect("the API answers");
+        let answer = self.call(method, path, body, &fields);
         (answer.status, serde_json::from_str(&answer.body).unwrap_or(Value::Null))
     }
 

@@ -54,6 +54,7 @@ impl Box {
         let box_ = Box {
             dir,
             files: none.0,
+            namespace: None,
             environment: none.1,
             child: None,
             heir: None,

@@ -6,6 +6,7 @@ use crate::admin::dto::{out, path_segment, text, up_down};
 use crate::control::World;
 use crate::model::alert::{AlertKind, CERTIFICATE_SOON};
 use crate::model::id::{ServiceId, VserverId};
+use crate::model::network::AddressState;
 use crate::model::state::{CorrelatedKind, NewClients, ServiceState, VserverState};
 use crate::snapshot::live::Listening;
 
@@ -30,6 +31,7 @@ impl ProblemDto {
         name_problems(world, &mut problems);
         breaker_problems(world, &mut problems);
         other_problems(world, &mut problems);
+        super::network::network_problems(world, &mut problems);
         if let Some(Err(why)) = &world.peers.listening {
             let text = format!("peers cannot ask this box what it sees: {why}");
             problems.push(problem("error", "appliance", "", None, text, "peers"));
@@ -108,12 +110,17 @@ fn vserver_problems(world: &World<'_>, problems: &mut Vec<ProblemDto>) {
             report("warning", "held down since it failed; `enable` lets it return".into());
         }
         let listening = world.snapshot.vservers.get(id.index()).map(|e| e.live.listen.lock().clone());
+        let vip = world.snapshot.vservers.get(id.index()).map(|e| e.live.vip.lock().clone()).unwrap_or_default();
         match listening {
             Some(Listening::Failed { error }) => report("error", format!("does not listen: {error}")),
-            Some(Listening::Bound { address, local: false }) => {
+            Some(Listening::Bound { address, local: false }) if vip == AddressState::Unmanaged => {
                 report("warning", format!("{} is not an address of this machine", address.ip()));
             }
             _ => {}
+        }
+        if let Some((address, what)) = vserver.address.zip(vip.trouble()) {
+            let severity = if vip.is_here() { "warning" } else { "error" };
+            report(severity, format!("{}: {what}", address.ip()));
         }
     }
 }

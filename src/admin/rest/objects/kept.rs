@@ -88,6 +88,7 @@ pub(crate) static KEPT: &[Kept] = &[
     kept("users", "user", &[&["admin", "user"]], Shows::Config),
     kept("tokens", "token", &[&["admin", "token"]], Shows::Config),
     kept("journal-receivers", "receiver of the journal", &[&["journal", "ship"]], Shows::Config),
+    kept("network-interfaces", "interface", &[&["network", "interface"]], Shows::Config),
     kept("tsig-keys", "TSIG key", &[&["dns", "tsig"]], Shows::Config),
 ];
 

@@ -146,6 +146,8 @@ fn records() -> impl Strategy<Value = Record> {
         }),
         (names(), names(), proptest::option::of(any::<u32>()), names())
             .prop_map(|(zone, what, serial, detail)| Record::Zone { zone, what, serial, detail }),
+        (proptest::option::of(names()), names(), names(), names())
+            .prop_map(|(vserver, address, what, detail)| Record::Address { vserver, address, what, detail }),
     ]
 }
 

@@ -262,7 +262,7 @@ impl Queries {
             vip.shared.places.want();
             return None;
         };
-        let socket = connect(member).ok()?;
+        let socket = connect(&vip.shared, member).ok()?;
         let slot = self.upstreams.iter().position(Option::is_none).unwrap_or(self.upstreams.len());
         vip.watch(&socket, slot).ok()?;
         self.upstreams.resize_with(self.upstreams.len().max(slot + 1), || None);

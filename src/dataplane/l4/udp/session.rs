@@ -62,7 +62,7 @@ impl Session {
         };
         exchange.chosen(&acquired);
         exchange.calling();
-        let socket = match connect(acquired.choice.address) {
+        let socket = match connect(&vip.shared, acquired.choice.address) {
             Ok(socket) => socket,
             Err(error) => {
                 vip.live.refused_total.fetch_add(1, Ordering::Relaxed);
@@ -111,7 +111,7 @@ impl Session {
         self.serving.live().connect_failures_total.fetch_add(1, Ordering::Relaxed);
         self.tried.push(Arc::clone(self.serving.service()));
         let Ok(acquired) = vip.acquire(self.client, &self.tried) else { return false };
-        let Ok(socket) = connect(acquired.choice.address) else { return false };
+        let Ok(socket) = connect(&vip.shared, acquired.choice.address) else { return false };
         self.exchange.chosen(&acquired);
         self.exchange.calling();
         self.exchange.connected(None);

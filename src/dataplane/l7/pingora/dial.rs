@@ -6,6 +6,7 @@
 //! a write always says once that nothing is there yet, and is repeated at once.
 
 use std::io;
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -32,6 +33,8 @@ pub(super) struct Dial {
     /// What the connection begins with.
     pub proxy_header: Option<Vec<u8>>,
     pub upgrade: bool,
+    /// Where it leaves from; `None`: as the system chooses.
+    pub source: Option<IpAddr>,
 }
 
 /// Requests that were sent over one connection.
@@ -70,7 +73,7 @@ impl Connect for Dial {
     async fn connect(&self, address: &SocketAddr) -> Result<Stream> {
         let Some(address) = address.as_inet() else { return Error::e_explain(ConnectError, "not an IP address") };
         let connecting = async {
-            let mut socket = TcpStream::connect(address).await?;
+            let mut socket = crate::dataplane::connect::open(*address, self.source).await?;
             if let Some(header) = &self.proxy_header {
                 socket.write_all(header).await?;
             }

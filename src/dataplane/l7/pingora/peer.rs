@@ -84,7 +84,8 @@ pub(super) fn peer(
     let info = &link.info;
     let header = settings.proxy_protocol;
     let header = header.map(|version| proxy::header(version, (info.client, info.local), info.tls.as_ref()));
-    let dial = Dial { connect_timeout: settings.connect_timeout, proxy_header: header.clone(), upgrade };
+    let source = chosen.snapshot.source_for(address.ip());
+    let dial = Dial { connect_timeout: settings.connect_timeout, proxy_header: header.clone(), upgrade, source };
     options.custom_l4 = Some(dial.connector());
     if connection != Connection::Any {
         // Nobody comes back for it.

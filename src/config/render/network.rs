@@ -1,0 +1,43 @@
+//! `[network]`.
+
+use super::text::{Text, Value};
+use crate::model::Model;
+use crate::model::network::{InterfaceAddress, Manager, Route};
+
+pub(super) fn network(out: &mut Text, model: &Model) {
+    let Some(network) = &model.network else { return };
+    let shown = |list: &[InterfaceAddress]| Value::List(list.iter().map(Value::show).collect());
+    out.table(&["network"]);
+    out.key("vips", Value::Bool(network.vips));
+    out.key("manager", Value::str(network.manager.word()));
+    out.key("source_addresses", shown(&network.sources));
+    if !network.name_servers.is_empty() {
+        out.key("name_servers", Value::List(network.name_servers.iter().map(Value::show).collect()));
+    }
+    if !network.routes.is_empty() {
+        out.key("routes", Value::List(network.routes.iter().map(route).collect()));
+    }
+    for interface in &network.interfaces {
+        out.table(&["network", "interface", &interface.name]);
+        out.key("addresses", shown(&interface.addresses));
+        out.key("dhcp", Value::str(interface.dhcp.word()));
+        if network.manager != Manager::Netlink {
+            out.key("accept_ra", Value::Bool(interface.accept_ra));
+        }
+        out.maybe(
+            "vlan",
+            interface.vlan.as_ref().map(|vlan| {
+                let entries = [("id", Value::Int(vlan.id.into())), ("on", Value::str(&vlan.on))];
+                Value::Inline(entries.map(|(key, value)| (key.to_owned(), value)).into())
+            }),
+        );
+    }
+}
+
+fn route(route: &Route) -> Value {
+    let entries = [("to", Value::show(route.to)), ("via", Value::show(route.via))];
+    let interface = ("interface", Value::str(&route.interface));
+    let metric = route.metric.map(|metric| ("metric", Value::Int(metric.into())));
+    let all = entries.into_iter().chain([interface]).chain(metric);
+    Value::Inline(all.map(|(key, value)| (key.to_owned(), value)).collect())
+}
