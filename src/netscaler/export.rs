@@ -4,6 +4,7 @@
 
 mod disabled;
 mod left;
+mod network;
 mod quote;
 
 use std::collections::{HashMap, HashSet};
@@ -72,6 +73,7 @@ pub fn lines_of_running(document: &Document, version: &str, disabled: &Disabled)
     let begin = format!("#Bascule {version}\n{counted}");
     let mut out = String::new();
     features(document, &mut out);
+    out += &network::lines(document);
     let resources = |names: &'static [&'static str]| names.iter().filter_map(|name| Resource::find(name));
     let instead = same_servers(document);
     for resource in resources(&ORDER) {

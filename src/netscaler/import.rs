@@ -8,6 +8,7 @@
 //! Every line has a fate: carried, carried in part, of no meaning here, or missing; nothing is dropped in silence.
 
 mod global;
+mod network;
 mod objects;
 mod scripts;
 mod secrets;
@@ -103,6 +104,7 @@ pub fn import(text: &str) -> Result<Imported, String> {
     let mut root = document.into_root();
     root.insert("schema".into(), 1.into());
     document = Document::from_root(root);
+    document = network::carry(document, &mut lines);
     words::set_aside(&mut lines);
     let gslb = gslb::collect(&mut lines);
     let everywhere = global::collect(&mut lines);
