@@ -33,9 +33,9 @@ impl Handle {
     /// Lets go of the store for process `to`. Errors: in words; nothing was changed.
     pub async fn give_store(&self, to: u32) -> Result<(), String> {
         let (answer, given) = oneshot::channel();
-        let stopping = |_| "the appliance is stopping".to_owned();
-        self.requests.send(Request::Store(StoreAsk::Give { to, answer })).await.map_err(|e| stopping(drop(e)))?;
-        given.await.map_err(|e| stopping(drop(e)))?
+        let stopping = || "the appliance is stopping".to_owned();
+        self.requests.send(Request::Store(StoreAsk::Give { to, answer })).await.map_err(|_| stopping())?;
+        given.await.map_err(|_| stopping())?
     }
 
     /// Takes it again, and journals why.

@@ -215,7 +215,7 @@ impl VserverDto {
             },
             address_state: Some(text(vip.word())).filter(|_| vip != AddressState::Unmanaged),
             address_error: vip.trouble(),
-            interface: vip.interface().map(|name| text(name)),
+            interface: vip.interface().map(text),
             listen_error: match &listening {
                 Listening::Failed { error } => Some(error.clone()),
                 _ => None,
