@@ -71,6 +71,8 @@ pub enum Request {
         /// Told once the entry is on the disk, of what was an act.
         answer: Option<tokio::sync::oneshot::Sender<Result<Done, Refusal>>>,
     },
+    /// Told once everything that was recorded before is on the disk; at once where the disk is in trouble.
+    Recorded(tokio::sync::oneshot::Sender<Result<Done, Refusal>>),
     /// Runs on the reactor, between two steps.
     Read(Box<dyn FnOnce(&World<'_>) + Send>),
     /// What was heard of a peer, or why nothing was.
@@ -219,14 +221,25 @@ impl Handle {
         done.await.map_err(|_| Refusal::Stopping)
     }
 
-    /// Entries of the journal; read beside the reactor, so that a long query delays nothing.
+    /// Waits until the journal holds everything that had happened when this was called; at most 2 s, and not at all
+    /// where the disk is in trouble.
+    pub async fn recorded(&self) {
+        let (answer, done) = tokio::sync::oneshot::channel();
+        if self.requests.send(Request::Recorded(answer)).await.is_ok() {
+            let _ = done.await;
+        }
+    }
+
+    /// Entries of the journal, with everything that had happened when this was called; read beside the reactor, so that
+    /// a long query delays nothing.
     pub async fn journal(&self, query: JournalQuery) -> Result<Vec<JournalEntry>, Refusal> {
+        self.recorded().await;
         let reader = Arc::clone(&self.journal);
         let read = tokio::task::spawn_blocking(move || reader.query(&query));
         read.await.map_err(|_| Refusal::Stopping)?.map_err(|e| Refusal::Disk(e.what))
     }
 
-    /// For what reads much of the journal, on a thread where it may take its time.
+    /// For what reads much of the journal, on a thread where it may take its time. See [`Handle::recorded`].
     pub fn journal_reader(&self) -> Arc<dyn store::ReadJournal> {
         Arc::clone(&self.journal)
     }

@@ -35,6 +35,8 @@ mod pages;
 mod past;
 #[path = "api/people.rs"]
 mod people;
+#[path = "support/ports.rs"]
+mod ports;
 #[path = "api/reads.rs"]
 mod reads;
 #[path = "api/refused.rs"]

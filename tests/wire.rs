@@ -22,6 +22,8 @@ mod l4;
 mod l7;
 #[path = "wire/limits.rs"]
 mod limits;
+#[path = "support/ports.rs"]
+mod ports;
 #[path = "wire/servers.rs"]
 mod servers;
 #[path = "wire/sql.rs"]

@@ -348,6 +348,7 @@ impl Core {
                 self.command(now, actor, command, answer);
                 self.door = "".into();
             }
+            Request::Recorded(answer) => self.when_recorded(now, answer),
             Request::Read(read) => self.reads.push(read),
             Request::Peer(news) => self.peer_news(now, news),
             Request::Access { actor, door, body, answer } => {

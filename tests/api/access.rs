@@ -115,9 +115,7 @@ async fn the_journal_tells_logins_refusals_and_through_which_door_an_act_came() 
     assert_eq!(log_in(&appliance, "oper", "wrong-s3cret").await.status(), 401);
     assert_eq!(log_in(&appliance, "s3cret-as-a-name", "x").await.status(), 401);
 
-    // An act is answered once it is in the journal, and what was told before stands before it.
-    assert_eq!(send(&appliance, Method::PUT, "/api/v1/switches/drill", &fields).await.0, 200);
-
+    // Nobody waits for such an entry to be written; who reads the journal does.
     let journal = appliance.http.get(format!("{}/api/v1/journal", appliance.base)).basic_auth("guest", Some("guest"));
     let journal: Value = journal.send().await.unwrap().json().await.unwrap();
     let of = |kind: &str| -> Vec<&Value> {

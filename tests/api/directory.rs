@@ -1,7 +1,7 @@
 //! Users of a directory: a real slapd on loopback.
 
 use std::fs;
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -10,6 +10,7 @@ use bascule::model::scenario::Secret;
 use serde_json::{Value, json};
 
 use super::appliance::{Appliance, model};
+use super::ports::free_port;
 use super::users::user;
 
 /// How long the server may take to begin, on a busy machine.
@@ -62,7 +63,7 @@ fn slapd(tls: Option<(&str, &str)>) -> Slapd {
     add.arg("-f").arg(path("slapd.conf")).arg("-l").arg(path("people.ldif")).stdin(Stdio::null());
     let added = add.output().expect("slapadd is installed by scripts/install-prerequisites");
     assert!(added.status.success(), "{}", String::from_utf8_lossy(&added.stderr));
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let port = free_port();
     let mut child = Command::new("/usr/sbin/slapd")
         .arg("-h")
         .arg(format!("ldap://127.0.0.1:{port}/"))

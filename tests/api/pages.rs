@@ -59,17 +59,25 @@ async fn items_are_chosen_by_name_and_state() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn ten_thousand_services_are_listed_and_changed_in_bounded_time() {
-    let appliance = Appliance::of(&many(10_000));
-    let started = Instant::now();
-    let page = appliance.get("/api/v1/services").await;
-    assert_eq!((page["items"].as_array().unwrap().len(), page.get("next")), (10_000, None));
-    let listed = started.elapsed();
-    let started = Instant::now();
-    assert_eq!(appliance.get("/api/v1/services?q=s09999&fields=state").await["total"], 1);
-    let found = started.elapsed();
-    // Without optimization; the figures of a release are a tenth.
-    assert!(listed < Duration::from_secs(8) && found < Duration::from_secs(4), "{listed:?} {found:?}");
+async fn ten_times_as_many_services_are_listed_and_found_in_about_ten_times_as_long() {
+    let boxes = [Appliance::of(&many(1_000)), Appliance::of(&many(10_000))];
+    let (mut listed, mut found) = ([Duration::MAX; 2], [Duration::MAX; 2]);
+    // By turns, and the best of each: whatever else the machine does slows down both.
+    for _ in 0..4 {
+        for (at, (appliance, count)) in boxes.iter().zip([1_000, 10_000]).enumerate() {
+            let started = Instant::now();
+            let page = appliance.get("/api/v1/services").await;
+            listed[at] = listed[at].min(started.elapsed());
+            assert_eq!((page["items"].as_array().unwrap().len(), page.get("next")), (count, None));
+            let started = Instant::now();
+            assert_eq!(appliance.get("/api/v1/services?q=s00999&fields=state").await["total"], 1);
+            found[at] = found[at].min(started.elapsed());
+        }
+    }
+    // What is quadratic takes a hundred times as long.
+    for [few, many] in [listed, found] {
+        assert!(many < few * 40 + Duration::from_millis(200), "{listed:?} {found:?}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

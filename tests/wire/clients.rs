@@ -65,7 +65,7 @@ impl Drop for Running {
 }
 
 fn free_port() -> SocketAddr {
-    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
+    ([127, 0, 0, 1], crate::ports::free_port()).into()
 }
 
 fn script(dir: &Path, name: &str, text: &str) -> String {

@@ -13,10 +13,13 @@ use bascule::model::limit::{BackupAction, ClientKey, ClientLimit, Spillover, Spi
 use bascule::model::rule::{self, Action, Rule};
 use bascule::model::service::Protocol::{Http, Ssl, SslTcp, Tcp};
 use bascule::model::state::ServiceState;
+use parking_lot::Mutex;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 
-use crate::world::{Plan, Server, World, connect, eventually, exchange, get, nobody, read_answer, read_request};
+use crate::world::{
+    PATIENT, Plan, Server, World, connect, eventually, exchange, get, nobody, read_answer, read_request,
+};
 
 type Case = (Ending, Pin<Box<dyn Future<Output = ()>>>);
 
@@ -36,15 +39,10 @@ async fn check(expected: Ending, mut model: Model, act: impl AsyncFnOnce(&mut Wo
         snapshot.vservers[snapshot.model.vserver_id("web").unwrap().index()].live.clone()
     };
     act(&mut world).await;
-    let counted = || live.endings.counts().iter().any(|(ending, _)| *ending == expected);
-    for _ in 0..600 {
-        if counted() {
-            break;
-        }
-        tokio::time::sleep(Duration::from_millis(25)).await;
-    }
-    let seen: Vec<String> = live.endings.counts().iter().map(|(ending, n)| format!("{ending} {n}")).collect();
-    assert!(counted(), "{expected} is not among {seen:?}");
+    let seen = || live.endings.counts();
+    eventually("something has ended", || !seen().is_empty()).await;
+    let is_it = |(ending, _): &(Ending, u64)| *ending == expected;
+    eventually(&format!("{expected} among {:?}", seen()), || seen().iter().any(is_it)).await;
     let words =
         format!("who={} phase={} reason={}", expected.who.word(), expected.phase.word(), expected.reason.word());
     let read = || std::fs::read_to_string(&log).unwrap_or_default();
@@ -60,11 +58,16 @@ fn tcp(server: &Server) -> Plan {
     Plan::default().service("a", Tcp, server.at).vserver("web", Tcp, &["a"])
 }
 
+/// What silent servers have read.
+static SEEN: Mutex<String> = Mutex::new(String::new());
+
 /// Takes connections and says nothing.
 async fn silent() -> Server {
     Server::each(|mut stream| async move {
-        let mut scrap = [0; 4096];
-        while stream.read(&mut scrap).await.is_ok_and(|read| read > 0) {}
+        let mut read = Vec::new();
+        while stream.read_buf(&mut read).await.is_ok_and(|read| read > 0) {
+            SEEN.lock().push_str(&String::from_utf8_lossy(&std::mem::take(&mut read)));
+        }
     })
     .await
 }
@@ -78,13 +81,12 @@ async fn answering(answer: &'static [u8]) -> Server {
     .await
 }
 
-/// A request that is under way on the server.
+/// A request that a silent server has got.
 async fn asked(world: &World) -> TcpStream {
     let mut client = connect(world.vip("web")).await;
-    client.write_all(b"GET /x?secret=1 HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
-    eventually("it is under way", || world.active("a") == 1).await;
-    // On its way to the server, and there.
-    tokio::time::sleep(Duration::from_millis(100)).await;
+    let path = format!("/{}?secret=1", client.local_addr().unwrap().port());
+    client.write_all(format!("GET {path} HTTP/1.1\r\nHost: x\r\n\r\n").as_bytes()).await.unwrap();
+    eventually("the server has got it", || SEEN.lock().contains(&format!("GET {path} "))).await;
     client
 }
 
@@ -297,7 +299,11 @@ async fn of_the_others() -> Vec<Case> {
             Who::Server,
             Connect,
             Reason::ServerTlsFailed,
-            Plan::default().service("a", SslTcp, no_tls.at).vserver("web", Tcp, &["a"]).model(),
+            Plan::default()
+                .service("a", SslTcp, no_tls.at)
+                .with_service(|s| s.settings.connect_timeout = 10 * PATIENT)
+                .vserver("web", Tcp, &["a"])
+                .model(),
             async |world: &mut World| _ = exchange(world.vip("web"), "hello").await,
         ),
         case(Who::Server, Wait, Reason::ResetBeforeHead, one(&closing).model(), post),
@@ -320,9 +326,10 @@ async fn of_the_others() -> Vec<Case> {
             Reason::ClientSlow,
             one(&endless).with(move |v| v.client_timeout = short).model(),
             async |world: &mut World| {
-                let client = asked(world).await;
-                tokio::time::sleep(Duration::from_secs(2)).await;
-                drop(client);
+                let mut client = connect(world.vip("web")).await;
+                client.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
+                let endings = &world.cell.load_full().vservers[0].live.endings;
+                eventually("it was given up", || !endings.counts().is_empty()).await;
             },
         ),
         case(
@@ -358,10 +365,9 @@ async fn of_the_others() -> Vec<Case> {
             let _client = asked(world).await;
             world.plane.take().unwrap().drain(Duration::from_millis(50)).await;
         }),
-        case(Appliance, Send, Reason::Removed, tcp(&held).model(), async |world: &mut World| {
-            let _client = connect(world.vip("web")).await;
-            eventually("it is under way", || world.active("a") == 1).await;
-            tokio::time::sleep(Duration::from_millis(100)).await;
+        case(Appliance, Wait, Reason::Removed, tcp(&held).model(), async |world: &mut World| {
+            // What has passed shows that the two ends are connected.
+            let _client = asked(world).await;
             world.model.vservers.clear();
             world.publish().await;
         }),

@@ -96,13 +96,13 @@ async fn quantiles_lie_within_two_percent_of_what_server_and_client_saw() {
         }
     }
     // Neither side was awaited: this is what we add. As a whole a request takes as long as its client waits; of a single
-    // one we may learn of the end after its client has.
+    // one we may learn of the end after its client has, and its next one waits so much longer.
     let own = vserver.live.measured.counts(Interval::Own).unwrap();
     let total = vserver.live.measured.counts(Interval::Total).unwrap();
     assert_eq!((own.count, total.count), (count, count));
-    assert!(own.quantile(0.5).unwrap() < Duration::from_millis(5), "{own:?}");
-    let (told, most) = (total.quantile(0.5).unwrap(), quantile(&waited, 0.5).mul_f64(1.02));
-    assert!(told <= most, "{told:?} <= {most:?}");
+    let (served, waited): (Duration, Duration) = (truth.iter().sum(), waited.iter().sum());
+    assert!(own.sum <= (waited - served).mul_f64(1.02), "{:?} of {waited:?} - {served:?}", own.sum);
+    assert!(total.sum <= waited.mul_f64(1.02), "{:?} of {waited:?}", total.sum);
 }
 
 #[tokio::test]
@@ -165,7 +165,8 @@ async fn what_a_client_does_between_two_requests_is_no_time_of_the_second() {
         assert_eq!(body(&read_answer(&mut client).await), "a");
         tokio::time::sleep(THINKS).await;
     }
-    let total = world.cell.load().vservers[0].live.measured.counts(Interval::Total).unwrap();
-    assert_eq!(total.count, 2);
+    let total = || world.cell.load().vservers[0].live.measured.counts(Interval::Total);
+    eventually("both are counted", || total().is_some_and(|total| total.count == 2)).await;
+    let total = total().unwrap();
     assert!(total.max < THINKS, "{:?}", total.max);
 }

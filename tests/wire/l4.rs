@@ -212,11 +212,9 @@ async fn a_full_member_takes_nobody_more() {
 
 #[tokio::test]
 async fn an_idle_connection_ends() {
-    let server = echo("a").await;
+    let server = Server::each(|mut stream| async move { _ = stream.read(&mut [0; 1]).await }).await;
     let world = World::start(one(&server).with(|v| v.client_timeout = Duration::from_millis(100))).await;
-    let mut client = connect(world.vip("db")).await;
-    name_of(&mut client).await;
-    assert!(is_reset(&mut client).await);
+    assert!(is_reset(&mut connect(world.vip("db")).await).await);
 }
 
 #[tokio::test]
@@ -266,19 +264,23 @@ async fn an_address_that_is_taken_is_reported_and_one_that_is_not_here_is_bound(
 
 #[tokio::test]
 async fn a_drain_waits_for_open_connections_and_then_resets_what_is_left() {
-    let server = echo("a").await;
-    let mut world = World::start(one(&server)).await;
-    let vip = world.vip("db");
-    let (mut one, mut two) = (connect(vip).await, connect(vip).await);
-    name_of(&mut one).await;
-    name_of(&mut two).await;
-    let drain = tokio::spawn(world.plane.take().unwrap().drain(Duration::from_millis(300)));
-    refused(vip).await;
-    one.write_all(b"x").await.unwrap();
-    assert_eq!(name_of(&mut one).await, "x");
-    drop(one);
-    assert!(is_reset(&mut two).await);
-    tokio::time::timeout(PATIENT, drain).await.unwrap().unwrap();
+    for limit in [10 * PATIENT, Duration::from_millis(50)] {
+        let server = echo("a").await;
+        let mut world = World::start(one(&server)).await;
+        let vip = world.vip("db");
+        let mut open = connect(vip).await;
+        name_of(&mut open).await;
+        let drain = tokio::spawn(world.plane.take().unwrap().drain(limit));
+        refused(vip).await;
+        if limit > PATIENT {
+            open.write_all(b"x").await.unwrap();
+            assert_eq!(name_of(&mut open).await, "x");
+            drop(open);
+        } else {
+            assert!(is_reset(&mut open).await);
+        }
+        tokio::time::timeout(PATIENT, drain).await.expect("nothing is open any more").unwrap();
+    }
 }
 
 #[tokio::test]

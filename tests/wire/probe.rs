@@ -46,7 +46,7 @@ mod user;
 const PATIENT: Duration = Duration::from_secs(20);
 
 /// For peers that never answer.
-const SHORT: Duration = Duration::from_millis(60);
+const SHORT: Duration = Duration::from_millis(500);
 
 fn check(probe: Probe, timeout: Duration) -> Check {
     let schedule = Schedule { interval: timeout * 2, timeout, rise: 1, fall: 1, ..Schedule::default() };

@@ -51,7 +51,8 @@ impl Drop for Datagrams {
 }
 
 async fn client(vip: SocketAddr) -> UdpSocket {
-    let client = UdpSocket::bind("0.0.0.0:0").await.unwrap();
+    // On one address: a port that is taken on all would be in the way of others.
+    let client = UdpSocket::bind("127.0.0.1:0").await.unwrap();
     client.connect(vip).await.unwrap();
     client
 }
@@ -191,13 +192,17 @@ async fn a_vip_on_all_addresses_answers_from_the_one_that_was_asked() {
 
 #[tokio::test]
 async fn any_serves_streams_and_datagrams_on_one_port() {
-    let stream = Server::each(|mut stream| async move {
-        let mut byte = [0; 1];
-        while stream.read_exact(&mut byte).await.is_ok() && stream.write_all(&byte).await.is_ok() {}
-    })
-    .await;
-    // The same port for datagrams.
-    let socket = UdpSocket::bind(stream.at).await.unwrap();
+    // The same port for datagrams, which another test may have.
+    let (stream, socket) = loop {
+        let stream = Server::each(|mut stream| async move {
+            let mut byte = [0; 1];
+            while stream.read_exact(&mut byte).await.is_ok() && stream.write_all(&byte).await.is_ok() {}
+        })
+        .await;
+        if let Ok(socket) = UdpSocket::bind(stream.at).await {
+            break (stream, socket);
+        }
+    };
     tokio::spawn(async move {
         let mut datagram = [0; 64];
         while let Ok((length, from)) = socket.recv_from(&mut datagram).await {

@@ -22,6 +22,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 
+use crate::ports::free_port;
+
 /// Long enough for anything that comes at all, on a busy machine.
 pub const PATIENT: Duration = Duration::from_secs(20);
 
@@ -303,9 +305,9 @@ impl Drop for Server {
     }
 }
 
-/// An address where nobody listens.
+/// An address where nobody listens, nor will, but who has it from here.
 pub async fn nobody() -> SocketAddr {
-    TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap()
+    ([127, 0, 0, 1], free_port()).into()
 }
 
 /// One request, its body (by Content-Length or chunks) included. `None` at the end of the connection.

@@ -150,6 +150,7 @@ static LOOKS_BACK: tokio::sync::Semaphore = tokio::sync::Semaphore::const_new(2)
 /// What would have been answered at `at`. The journal is read on a thread where that may take its time.
 async fn dns_at(app: App, name: String, rtype: String, client: IpAddr, at: Wall) -> Result<Json<Value>, Problem> {
     let place = LOOKS_BACK.acquire().await.map_err(|_| Problem::busy("the appliance is stopping"))?;
+    app.handle().recorded().await;
     let journal = app.handle().journal_reader();
     let explained = tokio::task::spawn_blocking(move || {
         // Also where who asked has gone.

@@ -3,14 +3,46 @@
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::{Batch, Ended};
 
-/// A line that is whole this soon after the prompt was there before it.
+/// A line for which nothing was waited longer than this was there before its prompt.
 const AT_ONCE: Duration = Duration::from_millis(30);
 /// After so long without another line no more are to be expected.
 const REST: Duration = Duration::from_millis(300);
+
+/// Since when a line is asked for.
+pub(super) struct Asked {
+    at: Instant,
+    busy: Duration,
+}
+
+// === impl Asked ===
+
+impl Asked {
+    pub fn now() -> Asked {
+        Asked { at: Instant::now(), busy: busy() }
+    }
+
+    /// How long nothing came. Neither a slow machine nor one that does other things makes it longer.
+    pub fn waited(&self) -> Duration {
+        self.at.elapsed().saturating_sub(busy().saturating_sub(self.busy))
+    }
+}
+
+/// How long this thread has run, or could have run had the machine not been busy with others; zero where the kernel does
+/// not count it.
+fn busy() -> Duration {
+    std::fs::read_to_string("/proc/thread-self/schedstat").map_or(Duration::ZERO, |text| scheduled(&text))
+}
+
+/// `nanoseconds at work, nanoseconds in the queue, turns`
+fn scheduled(schedstat: &str) -> Duration {
+    let mut numbers = schedstat.split_whitespace().map_while(|word| word.parse().ok());
+    let (worked, queued) = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+    Duration::from_nanos(worked).saturating_add(Duration::from_nanos(queued))
+}
 
 /// What has come without a pause.
 #[derive(Default)]
@@ -112,6 +144,12 @@ mod tests {
         run.comes(AT_ONCE);
         run.count("bad", "said\n", Ended::InError);
         assert_eq!(run.summary(), "", "one command needs no summary");
+    }
+
+    #[test]
+    fn time_at_work_and_in_the_queue_for_it_is_not_waited() {
+        assert_eq!(scheduled("1500000000 250000000 77\n"), Duration::from_millis(1_750));
+        assert_eq!((scheduled(""), scheduled("what")), (Duration::ZERO, Duration::ZERO));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use nix::sys::signal::Signal;
 use rustyline::completion::Completer;
@@ -14,7 +14,7 @@ use rustyline::validate::Validator;
 use rustyline::{Context, Editor, ExternalPrinter as _, Helper};
 
 use super::super::terminal::Held;
-use super::ahead::{Run, Teller};
+use super::ahead::{Asked, Run, Teller};
 use super::complete::{Expected, Named, expected};
 use super::grammar::starts_with;
 use super::together::Together;
@@ -63,7 +63,7 @@ fn read(session: &Session, editor: &mut Editor<Words<'_>, DefaultHistory>, telle
     let mut code = ExitCode::SUCCESS;
     let mut run = Run::default();
     loop {
-        let asked = Instant::now();
+        let asked = Asked::now();
         let text = match editor.readline("> ") {
             Ok(text) => text,
             Err(ReadlineError::Interrupted) => continue,
@@ -77,7 +77,7 @@ fn read(session: &Session, editor: &mut Editor<Words<'_>, DefaultHistory>, telle
         let lines: Vec<&str> = text.lines().collect();
         // A paste is a run of its own.
         let is_paste = lines.len() > 1;
-        run.comes(if is_paste { Duration::MAX } else { asked.elapsed() });
+        run.comes(if is_paste { Duration::MAX } else { asked.waited() });
         for line in &lines {
             let _ = editor.add_history_entry(line.trim());
         }

@@ -4,9 +4,11 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use super::acts::{Reply, Waiting};
 use super::{CUT_EVERY, Core, DISK_PATIENCE, Output};
 use crate::config::edit;
 use crate::control::Event;
+use crate::control::command::Done;
 use crate::control::disk::{Order, Report, ToDisk, WAITING_ENTRIES_MOST, lost_text, shed};
 use crate::control::journal::{codec, saved};
 use crate::control::store::{Batch, Draft, Found};
@@ -144,6 +146,16 @@ impl Core {
                 self.disk_error = Some(error);
             }
         }
+    }
+
+    /// Answers once the journal holds what was recorded so far. Readers of a disk in trouble, or of one that another
+    /// process writes, see what is there.
+    pub(super) fn when_recorded(&mut self, now: Now, reply: Reply) {
+        let (done, order) = (Done::default(), self.next_order - u64::from(self.batch.is_empty()));
+        if self.status.not_durable.is_some() || !self.writes() || self.stopping.is_some() {
+            return self.answer(reply, Ok(done), None);
+        }
+        self.wait_for(Waiting { reply, done, order, since: now.tick, listeners: false, drain: None });
     }
 
     /// Everything that waited for the orders written so far.

@@ -283,6 +283,35 @@ fn what_names_nothing_or_means_nothing_is_refused() {
 }
 
 #[test]
+fn who_reads_the_journal_waits_for_what_had_happened_before_but_not_for_a_disk_in_trouble() {
+    let mut bench = Bench::new();
+    let ask = |bench: &mut Bench| {
+        let (answer, answered) = tokio::sync::oneshot::channel();
+        bench.feed(Input::Request(Request::Recorded(answer)));
+        answered
+    };
+    let refused = |bench: &mut Bench| {
+        let body = serde_json::json!({ "what": "refused" });
+        let told = Request::Access { actor: "".into(), door: "".into(), body, answer: None };
+        bench.feed(Input::Request(told));
+    };
+    assert!(ask(&mut bench).try_recv().is_ok(), "nothing waits to be written");
+    bench.hangs = true;
+    refused(&mut bench);
+    let mut asked = ask(&mut bench);
+    assert!(asked.try_recv().is_err());
+    bench.heal();
+    assert!(asked.try_recv().is_ok());
+    assert!(bench.kinds().contains(&"access".to_owned()));
+    bench.hangs = true;
+    refused(&mut bench);
+    let mut asked = ask(&mut bench);
+    bench.wait(2 * SECOND);
+    assert!(asked.try_recv().is_ok(), "what is there is better than nothing");
+    assert!(ask(&mut bench).try_recv().is_ok(), "and the next one does not wait at all");
+}
+
+#[test]
 fn a_start_its_configuration_and_a_stop_are_in_the_journal() {
     let mut bench = Bench::new();
     bench.feed(Input::Request(Request::Stop));

@@ -304,13 +304,17 @@ async fn a_query_behind_a_transfer_does_not_wait_for_its_end() {
     let mut stream = TcpStream::connect(served.address()).await.unwrap();
     let transfer = framed(&question(1, b"\x07example\x04test\x00", 252));
     stream.write_all(&[transfer, framed(&query(2))].concat()).await.unwrap();
-    assert_eq!(message(&mut stream).await[..2], [0, 2], "the answer comes before the transfer is over");
-    let mut received = 0;
+    let (mut received, mut answered) = (0, false);
     while received < 4000 {
         let part = message(&mut stream).await;
+        if part[..2] == [0, 2] {
+            answered = true;
+            continue;
+        }
         assert_eq!(part[..2], [0, 1]);
         received += usize::from(u16::from_be_bytes([part[6], part[7]]));
     }
+    assert!(answered, "the answer comes before the transfer is over");
     stream.write_all(&framed(&query(3))).await.unwrap();
     assert!(holds_web(&message(&mut stream).await));
     served.stop().await;

@@ -28,7 +28,7 @@ async fn dig(at: SocketAddr, arguments: &str) -> String {
 }
 
 fn free_port() -> SocketAddr {
-    std::net::UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
+    ([127, 0, 0, 1], crate::ports::free_port()).into()
 }
 
 #[tokio::test(flavor = "multi_thread")]

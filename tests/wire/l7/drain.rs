@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bascule::dataplane::l7::Carrier;
 use bascule::model::balancing::Method;
@@ -191,16 +191,14 @@ async fn a_head_that_is_not_complete_holds_the_end_of_the_process_a_moment_and_o
             client.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\nHo").await.unwrap();
             assert_eq!(body(&read_answer(client).await), "a", "{carrier:?}");
         }
-        let begun = Instant::now();
-        let drain = tokio::spawn(world.plane.take().unwrap().drain(Duration::from_secs(60)));
+        let drain = tokio::spawn(world.plane.take().unwrap().drain(10 * PATIENT));
         whole.write_all(b"st: x\r\n\r\n").await.unwrap();
         let answer = read_all(&mut whole).await;
         assert!(answer.starts_with("HTTP/1.1 200 ") && body(&answer) == "a", "{carrier:?}: {answer}");
         drop(whole);
         // Closed and not reset, without an answer: nothing was asked.
         assert_eq!(read_all(&mut half).await, "", "{carrier:?}");
-        tokio::time::timeout(PATIENT, drain).await.unwrap().unwrap();
-        assert!(begun.elapsed() < Duration::from_secs(5), "{carrier:?}: {:?}", begun.elapsed());
+        tokio::time::timeout(PATIENT, drain).await.expect("it is held a moment").unwrap();
     }
 }
 

@@ -11,8 +11,6 @@ pub mod raw;
 #[path = "http2/servers.rs"]
 mod servers;
 
-use std::time::Duration;
-
 use bascule::model::service::Protocol::Http;
 use bytes::Bytes;
 use http::Request;
@@ -54,7 +52,7 @@ async fn a_short_request_of_http_1_is_not_held_back_by_the_look_for_a_preface() 
     let world = World::start(one(&server)).await;
     let mut client = connect(world.vip("web")).await;
     client.write_all(b"GET / HTTP/1.0\r\n\r\n").await.unwrap();
-    let answer = tokio::time::timeout(Duration::from_secs(5), read_answer(&mut client)).await.unwrap();
+    let answer = tokio::time::timeout(PATIENT, read_answer(&mut client)).await.unwrap();
     assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
     assert!(get(world.vip("web"), "/", "").await.ends_with("\r\n\r\na"));
     // The first bytes are those of a preface.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
 
 use bascule::dataplane::l7::Carrier;
 use bascule::model::service::Protocol::Http;
@@ -57,16 +58,18 @@ async fn a_request_is_tried_on_as_many_more_members_as_the_vserver_says() {
 async fn a_back_end_that_fails_altogether_is_not_hit_harder_than_the_budget_allows() {
     let (servers, taken) = failing().await;
     let world = World::start(before(&servers, 2, 10)).await;
+    let begun = Instant::now();
     for _ in 0..100 {
         get(world.vip("web"), "/", "").await;
     }
+    let most = 10 + 3 * (begun.elapsed().as_secs() + 2);
     // 100 requests, a tenth of retries, and three free in each second that they took.
     let taken = taken.load(Ordering::SeqCst);
     let snapshot = world.cell.load_full();
     let live = &snapshot.vservers[0].live;
     let retries = live.retry.granted_total.load(Ordering::Relaxed);
     assert_eq!(taken as u64, 100 + retries);
-    assert!((10..60).contains(&retries), "{retries}");
+    assert!((10..=most).contains(&retries), "{retries} of {most}");
     assert!(live.retry.denied_total.load(Ordering::Relaxed) > 0);
 }
 

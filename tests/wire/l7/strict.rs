@@ -71,7 +71,7 @@ async fn nothing_after_a_refused_head_is_taken_for_a_request() {
 async fn an_empty_line_behind_a_body_begins_no_request_and_the_next_one_is_served() {
     let server = Server::http("a").await;
     for carrier in [Carrier::Relay, Carrier::Pingora] {
-        let plan = super::one(&server).with(|v| v.client_timeout = Duration::from_millis(150));
+        let plan = super::one(&server).with(|v| v.client_timeout = Duration::from_secs(2));
         let world = World::through(plan.model(), carrier).await;
         let post = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\nb\r\n";
         let mut client = connect(world.vip("web")).await;
@@ -113,7 +113,7 @@ async fn a_server_sees_one_way_of_writing_a_body_in_chunks() {
 #[tokio::test]
 async fn an_idle_connection_and_a_slow_head_end() {
     let server = Server::http("a").await;
-    let world = World::start(super::one(&server).with(|v| v.client_timeout = Duration::from_millis(150))).await;
+    let world = World::start(super::one(&server).with(|v| v.client_timeout = Duration::from_secs(2))).await;
     let mut client = connect(world.vip("web")).await;
     client.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
     assert!(read_answer(&mut client).await.ends_with('a'));

@@ -60,7 +60,7 @@ async fn a_health_service_decides_by_its_answer_and_its_status() {
         assert_verdict(&grpc(health(Some(answer)).await, PATIENT).await, outcome, part);
     }
     let verdict = grpc(health(None).await, SHORT).await;
-    assert_verdict(&verdict, Outcome::Fail, "timed out after 60 ms, waiting for an answer over HTTP/2");
+    assert_verdict(&verdict, Outcome::Fail, "timed out after 500 ms, waiting for an answer over HTTP/2");
 }
 
 #[tokio::test]

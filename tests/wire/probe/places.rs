@@ -36,9 +36,9 @@ async fn several_targets_are_asked_at_once_and_all_within_one_time_out() {
         probes.push(hanging(silent().await));
     }
     let begun = Instant::now();
-    let verdict = probe(Probe::Several { probes: probes.into(), quorum: 1 }, Duration::from_millis(500)).await;
+    let verdict = probe(Probe::Several { probes: probes.into(), quorum: 1 }, Duration::from_secs(2)).await;
     assert_verdict(&verdict, Outcome::Fail, "0 of 8 targets passed");
-    assert!(begun.elapsed() < Duration::from_secs(4), "eight time-outs in a row take as long");
+    assert!(begun.elapsed() < Duration::from_secs(16), "eight time-outs in a row take as long");
 }
 
 #[tokio::test]

@@ -33,5 +33,5 @@ async fn tcp_times_out_where_nobody_answers() {
         })
         .collect();
     let verdict = probe(Probe::Tcp { target: Target::new(address) }, SHORT).await;
-    assert_verdict(&verdict, Outcome::Fail, "timed out after 60 ms, waiting for a TCP connection to 127.0.0.1:");
+    assert_verdict(&verdict, Outcome::Fail, "timed out after 500 ms, waiting for a TCP connection to 127.0.0.1:");
 }

@@ -1,7 +1,7 @@
 //! Alerts of a real appliance: to a receiver of HTTP and to receivers of syslog, and what a kill leaves of them.
 
 use std::io::Read;
-use std::net::{TcpListener, UdpSocket};
+use std::net::{SocketAddr, TcpListener, UdpSocket};
 use std::os::unix::net::UnixDatagram;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use serde_json::Value;
 
-use super::box_under_test::{Backend, Box, within};
+use super::box_under_test::{Backend, Box, free_port, within};
 use super::outbox::Receiver;
 
 /// Long enough for anything, on a busy machine.
@@ -78,8 +78,8 @@ fn config(receiver: &Receiver, syslog: &[&str; 3], backend: &Backend) -> String 
         [monitor.ok]
         type = "HTTP"
         request = "GET /health"
-        interval = "200ms"
-        response_timeout = "150ms"
+        interval = "1s"
+        response_timeout = "950ms"
         down_time = "200ms"
         retries = 1
         success_retries = 1
@@ -191,7 +191,7 @@ fn a_service_that_fails_is_told_over_http_and_syslog_once_at_the_beginning_and_o
 
 #[test]
 fn a_log_host_that_is_not_there_leaves_a_dead_letter_which_is_a_problem_until_it_is_discarded() {
-    let gone = UdpSocket::bind("127.0.0.1:0").and_then(|s| s.local_addr()).expect("a port");
+    let gone = SocketAddr::from(([127, 0, 0, 1], free_port()));
     let box_ = Box::start(&format!(
         r#"
         [switch.go]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use super::box_under_test::{Box, http, within};
+use super::box_under_test::{Box, free_port, http, within};
 
 /// Long enough for anything, on a busy machine.
 const PATIENT: Duration = Duration::from_secs(30);
@@ -63,7 +63,7 @@ fn a_check_that_nothing_refers_to_any_more_and_that_was_deleted_is_not_probed_ag
 #[test]
 fn the_first_answer_after_a_start_is_never_the_dr_set_unless_that_was_saved() {
     let (target, _) = counting();
-    let dead = TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a port that nobody serves");
+    let dead = SocketAddr::from(([127, 0, 0, 1], free_port()));
     let world = |target| {
         format!(
             "[admin]\nlisten = \"127.0.0.1:0\"\n{}{ZONE}[scenario.dr.activate]\nwhen = [[\"api!{{for:1h}}\", \"sw:never\"], \
@@ -88,7 +88,7 @@ fn the_first_answer_after_a_start_is_never_the_dr_set_unless_that_was_saved() {
 
 #[test]
 fn a_dead_address_that_is_answered_on_purpose_says_so_in_metric_log_and_explanation() {
-    let dead = TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a port that nobody serves");
+    let dead = SocketAddr::from(([127, 0, 0, 1], free_port()));
     let appliance = Box::start(&format!(
         "[admin]\nlisten = \"127.0.0.1:0\"\n{}{ZONE}[zone.\"example.test\".rrset.\"www A\"]\n\
          records = [{{ data = \"192.0.2.1\", check = \"api\" }}]\n",

@@ -54,8 +54,7 @@ fn stage() -> Stage {
 fn a_delay_drains_an_idle_service_for_exactly_that_long_also_over_a_kill() {
     for kill in [false, true] {
         let Stage { a: _a, _b, appliance: mut box_ } = stage();
-        let start = std::time::Instant::now();
-        box_.act("POST", "/services/a/disable", r#"{"delay": "3s", "reason": "test"}"#);
+        box_.act("POST", "/services/a/disable", r#"{"delay": "8s", "reason": "test"}"#);
         assert_eq!(box_.service_state("a"), "TROFS");
         assert_eq!(box_.get("/services/a")["drain"]["kind"], "timed");
         if kill {
@@ -63,9 +62,17 @@ fn a_delay_drains_an_idle_service_for_exactly_that_long_also_over_a_kill() {
             box_.start_again();
             assert_eq!(box_.service_state("a"), "TROFS", "no probe result is needed to drain");
         }
-        box_.expect_service("a", "OFS", SECOND * 4);
-        let took = start.elapsed();
-        assert!((2_900..3_600).contains(&took.as_millis()), "out of service after {took:?}");
+        box_.expect_service("a", "OFS", SECOND * 20);
+        // As the appliance has it: that we hear of it late is of this machine.
+        let states = box_.get("/journal?kind=state")["items"].clone();
+        let at = |to: &str| -> jiff::Timestamp {
+            let mut all = states.as_array().expect("a list").iter();
+            let entry = all.find(|entry| entry["object"] == "service a" && entry["body"]["to"] == *to);
+            let entry = entry.unwrap_or_else(|| panic!("{to}: {states}"));
+            entry["at"].as_str().and_then(|at| at.parse().ok()).expect("a time")
+        };
+        let took = at("OFS").as_millisecond() - at("TROFS").as_millisecond();
+        assert!((7_990..8_010).contains(&took), "out of service after {took} ms: {states}");
         box_.act("POST", "/services/a/enable", "");
         box_.expect_service("a", "UP", SECOND * 3);
     }
@@ -74,11 +81,12 @@ fn a_delay_drains_an_idle_service_for_exactly_that_long_also_over_a_kill() {
 #[test]
 fn a_probe_that_fails_while_draining_shows_trofs_down_and_a_service_that_is_down_drains_as_that() {
     let Stage { a, _b, appliance: box_ } = stage();
-    box_.act("POST", "/services/a/disable", r#"{"delay": "4s"}"#);
+    box_.act("POST", "/services/a/disable", r#"{"delay": "1h"}"#);
     a.fail();
     box_.expect_service("a", "TROFS_DOWN", SECOND * 3);
     a.heal();
     box_.expect_service("a", "TROFS", SECOND * 3);
+    box_.act("POST", "/services/a/disable", r#"{"delay": 1}"#);
     box_.expect_service("a", "OFS", SECOND * 5);
     a.fail();
     box_.act("POST", "/services/a/enable", "");
@@ -96,14 +104,14 @@ fn a_graceful_drain_waits_for_the_request_that_runs_and_an_idle_one_is_out_at_on
     let cookie = cookie_of(&box_, "a");
     let slow = std::thread::spawn({
         let cookie = cookie.clone();
-        move || http(vip, "GET", "/slow?ms=1500", "", &[("Cookie", &cookie)])
+        move || http(vip, "GET", "/slow?ms=5000", "", &[("Cookie", &cookie)])
     });
     within(SECOND * 2, "the slow request is under way", || box_.get("/services/a")["active"] == 1);
     let start = std::time::Instant::now();
     box_.act("POST", "/services/a/disable", r#"{"graceful": true}"#);
     assert_eq!(box_.service_state("a"), "TROFS");
     let answer = slow.join().expect("the client lives").expect("a request that runs is not cut");
-    assert_eq!((answer.status, answer.body.trim()), (200, "a after 1500 ms"));
+    assert_eq!((answer.status, answer.body.trim()), (200, "a after 5000 ms"));
     box_.expect_service("a", "OFS", SECOND * 3);
     assert!(start.elapsed() > Duration::from_millis(500));
     box_.act("POST", "/services/b/disable", r#"{"graceful": "YES"}"#);
@@ -224,7 +232,7 @@ fn waiting_in_the_shell_says_who_is_left_and_which_cookies_never_end() {
     let (vip, cookie) = (box_.vip("web"), cookie_of(&box_, "a"));
     let slow = || {
         let cookie = cookie.clone();
-        std::thread::spawn(move || http(vip, "GET", "/slow?ms=3000", "", &[("Cookie", &cookie)]))
+        std::thread::spawn(move || http(vip, "GET", "/slow?ms=8000", "", &[("Cookie", &cookie)]))
     };
     let clients = [slow(), slow()];
     within(SECOND * 2, "both are under way", || box_.get("/services/a")["active"] == 2);

@@ -18,8 +18,8 @@ fn config(site: &Backend, page: &Receiver, channel: &Receiver) -> String {
         [check.site]
         type = "HTTP"
         url = "http://{}/health"
-        interval = "100ms"
-        timeout = "90ms"
+        interval = "2s"
+        timeout = "1900ms"
         rise = 1
         fall = 1
         [switch.hurt]
@@ -102,7 +102,7 @@ fn a_drill_moves_the_answers_for_its_time_tells_its_own_list_and_leaves_a_report
         "start",
         "dr",
         "--for",
-        "3s",
+        "10s",
         "--reason",
         "CHG1234",
         "--notify",
@@ -124,7 +124,7 @@ fn a_drill_moves_the_answers_for_its_time_tells_its_own_list_and_leaves_a_report
     assert!(status != 0 && said.contains("one at a time"), "{said}");
 
     within(PATIENT, "it is back", || stage.resolve() == "192.0.2.10");
-    assert!(begun.elapsed() >= Duration::from_secs(3), "not before its time: {:?}", begun.elapsed());
+    assert!(begun.elapsed() >= Duration::from_secs(10), "not before its time: {:?}", begun.elapsed());
     within(PATIENT, "both commits are told", || stage.channel.accepted().len() == 2);
     let told = bodies(&stage.channel.accepted());
     let seen: Vec<_> =
@@ -135,7 +135,7 @@ fn a_drill_moves_the_answers_for_its_time_tells_its_own_list_and_leaves_a_report
     assert!(stage.page.accepted().is_empty(), "nobody was paged");
 
     let report = stage.over(1);
-    assert_eq!((report["outcome"].as_str(), report["planned"].as_str()), (Some("completed"), Some("3s")), "{report}");
+    assert_eq!((report["outcome"].as_str(), report["planned"].as_str()), (Some("completed"), Some("10s")), "{report}");
     within(PATIENT, "the report knows how they took it", || {
         let commits = stage.box_.get("/drills/1")["commits"].clone();
         let commits = commits.as_array().cloned().unwrap_or_default();

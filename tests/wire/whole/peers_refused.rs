@@ -8,7 +8,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 
-use super::box_under_test::{Box, http, within};
+use super::box_under_test::{Box, free_port, http, within};
 use super::peers::{PATIENT, Pki, listens, peer};
 
 /// How a server that is no peer behaves once a connection is there.
@@ -98,7 +98,7 @@ fn whatever_answers_and_is_no_peer_is_refused_and_says_whose_fault_it_is() {
     for (name, manner, _) in &cases {
         peers += &peer(name, "dc-x", Some(serve(&runtime, manner.clone())));
     }
-    let gone = runtime.block_on(TcpListener::bind("127.0.0.1:0")).and_then(|l| l.local_addr()).expect("an address");
+    let gone = SocketAddr::from(([127, 0, 0, 1], free_port()));
     peers += &peer("gone", "dc-x", Some(gone));
     let config = "[appliance]\nname = \"box-b\"\nsite = \"dc-b\"\n".to_owned() + &pki.link("box-b", "prod") + &peers;
     let mut b = Box::start(&config);

@@ -13,7 +13,7 @@ use super::box_under_test::{Box, within};
 
 /// Long enough for anything, on a busy machine.
 const PATIENT: Duration = Duration::from_secs(60);
-const INTERVAL: Duration = Duration::from_millis(500);
+const INTERVAL: Duration = Duration::from_secs(1);
 
 const PRIMARY: &str = "192.0.2.10";
 const DR: &str = "198.51.100.10";
@@ -100,8 +100,8 @@ fn start(site: &Site, activate: &str, deactivate: &str, more: &str) -> Box {
         [check.site]
         type = "HTTP"
         url = "http://{}/health"
-        interval = "500ms"
-        timeout = "450ms"
+        interval = "1s"
+        timeout = "950ms"
         rise = 1
         fall = 3
         [scenario.dr.activate]
@@ -146,9 +146,9 @@ fn transitions(box_: &Box) -> Vec<(String, String)> {
 
 #[test]
 fn fast_in_slow_out_leaves_at_the_first_failure_and_returns_a_whole_hold_after_the_last() {
-    const HOLD: Duration = Duration::from_secs(3);
+    const HOLD: Duration = Duration::from_secs(6);
     let site = Site::start();
-    let box_ = start(&site, "site!{fails:1}", "site{for:3s}", "");
+    let box_ = start(&site, "site!{fails:1}", "site{for:6s}", "");
     assert_eq!(dig(&box_), PRIMARY);
     site.fail(1);
     becomes(&box_, DR);
@@ -162,7 +162,7 @@ fn fast_in_slow_out_leaves_at_the_first_failure_and_returns_a_whole_hold_after_t
     becomes(&box_, PRIMARY);
     let since = site.last_failed().elapsed();
     assert!(since + INTERVAL >= HOLD, "it returned {since:?} after the last failure");
-    let expected = [("activate", "site!{fails:1}"), ("deactivate", "site{for:3s}")];
+    let expected = [("activate", "site!{fails:1}"), ("deactivate", "site{for:6s}")];
     assert_eq!(transitions(&box_), expected.map(|(direction, group)| (direction.to_owned(), group.to_owned())));
 }
 
