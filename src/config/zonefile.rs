@@ -34,21 +34,16 @@ const TTL_MOST: u64 = 0x7fff_ffff;
 /// All problems are returned, in the order of the text: what cannot be read, records outside the zone, a CNAME beside
 /// other data, two TTLs in one RRset, a record that stands twice, a SOA elsewhere than once at the apex.
 pub fn read(text: &str, origin: &DnsName, default_ttl: u32) -> (Vec<StaticRecord>, Vec<ZoneProblem>) {
-    let cut = cut(text);
-    let mut reader = Reader {
-        origin: origin.clone(),
-        ttl: default_ttl,
-        last_owner: LastOwner::None,
-        records: Vec::new(),
-        problems: cut.problems,
-    };
-    for line in &cut.lines {
-        reader.line(line);
-    }
-    let Reader { records, mut problems, .. } = reader;
+    let Reader { records, mut problems, .. } = Reader::through(text, origin, default_ttl);
     let records = rules::judge(records, origin, &mut problems);
     problems.sort();
     (records, problems)
+}
+
+/// What can be read of a text, each record with the line that it begins on; lines start at 1.
+pub fn places(text: &str, origin: &DnsName, default_ttl: u32) -> Vec<(u32, StaticRecord)> {
+    let placed = Reader::through(text, origin, default_ttl).records.into_iter();
+    placed.map(|placed| (placed.line, placed.record)).collect()
 }
 
 /// Seconds: plain, or in BIND's form (`1h30m`, `2W`; units w, d, h, m, s in either case).
@@ -109,6 +104,16 @@ struct Reader {
 // === impl Reader ===
 
 impl Reader {
+    fn through(text: &str, origin: &DnsName, ttl: u32) -> Reader {
+        let cut = cut(text);
+        let (records, last_owner) = (Vec::new(), LastOwner::None);
+        let mut reader = Reader { origin: origin.clone(), ttl, last_owner, records, problems: cut.problems };
+        for line in &cut.lines {
+            reader.line(line);
+        }
+        reader
+    }
+
     fn line(&mut self, line: &Line) {
         let first = &line.tokens[0];
         if !line.indented && !first.quoted && first.text.starts_with('$') {

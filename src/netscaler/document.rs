@@ -100,6 +100,9 @@ impl Document {
         let resource = statement.resource;
         let arguments = normal(&statement.arguments);
         if resource.is_of_gslb() {
+            if gslb::append(&mut self.root, resource, statement.verb, &arguments) {
+                return Ok(Vec::new());
+            }
             let mut next = Document::from_root(self.root.clone());
             gslb::execute(&mut next, resource, statement.verb, &arguments)?;
             self.root = next.root;

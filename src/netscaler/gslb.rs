@@ -27,7 +27,7 @@ use serde_json::{Map, Value, json};
 use super::document::Document;
 use super::import::{Fate, Pending};
 use super::resource::Resource;
-pub(super) use change::execute;
+pub(super) use change::{append, execute};
 pub(super) use export::export;
 pub(super) use read::{Book, kept_user};
 use said::{Object, Objects, Opt};

@@ -90,6 +90,21 @@ pub(in crate::netscaler) fn execute(
     Ok(())
 }
 
+/// Carries out a command that adds a record to a zone that is there, where that is all it does. `false`: nothing is
+/// changed; [`execute`] carries it out or tells why not.
+pub(in crate::netscaler) fn append(
+    root: &mut Map<String, Value>,
+    resource: &'static Resource,
+    verb: Verb,
+    arguments: &Arguments,
+) -> bool {
+    if verb != Verb::Add || resource.words[0] != "dns" {
+        return false;
+    }
+    let (Ok(name), Ok(given)) = (named(resource, arguments), given(resource, arguments, verb)) else { return false };
+    records::append(root, resource, &name, &given).is_some()
+}
+
 fn spelled(resource: &Resource) -> &'static str {
     resource.attribute(resource.key).map_or("name", |attribute| attribute.cli)
 }

@@ -3,6 +3,8 @@
 //! A record is a line of the text of its zone; what adds one is read as an import reads it. A zone that no command made
 //! goes with its last record.
 
+mod append;
+
 use std::fmt::Write as _;
 use std::net::IpAddr;
 
@@ -19,6 +21,7 @@ use crate::netscaler::export::quoted;
 use crate::netscaler::import::{Fate, Pending};
 use crate::netscaler::resource::{Place, Resource};
 use crate::netscaler::statement::Verb;
+pub(super) use append::append;
 
 /// Behind each other in one value: blanks may stand in a string.
 pub(super) const BETWEEN: char = '\0';
@@ -192,11 +195,7 @@ fn text_of_zone(document: &Document, owner: &str) -> Result<Option<Text>, NsErro
     if table.get("transfer").is_some_and(|transfer| transfer.get("from").is_some()) {
         return not_here("it comes from its primaries: change it there");
     }
-    let Some(origin) = DnsName::parse(&format!("{zone}."), &DnsName::root()) else { return Ok(None) };
-    let ttl = table.get("ttl").and_then(Value::as_str).and_then(|ttl| crate::config::units::parse_duration(ttl).ok());
-    let ttl = ttl.map_or(60, |ttl| ttl.as_secs()).try_into().unwrap_or(60);
-    let text = table.get("static").and_then(Value::as_str).unwrap_or_default().to_owned();
-    Ok(Some(Text { zone, origin, ttl, text }))
+    Ok(Text::of(&zone, table))
 }
 
 fn rtype(resource: &Resource) -> RecordType {
@@ -239,6 +238,15 @@ fn is_meant(resource: &Resource, given: &Given, data: &str) -> bool {
 // === impl Text ===
 
 impl Text {
+    fn of(zone: &str, table: &Map<String, Value>) -> Option<Text> {
+        let origin = DnsName::parse(&format!("{zone}."), &DnsName::root())?;
+        let said = table.get("ttl").and_then(Value::as_str);
+        let ttl = said.and_then(|ttl| crate::config::units::parse_duration(ttl).ok());
+        let ttl = ttl.map_or(60, |ttl| ttl.as_secs()).try_into().unwrap_or(60);
+        let text = table.get("static").and_then(Value::as_str).unwrap_or_default().to_owned();
+        Some(Text { zone: zone.to_owned(), origin, ttl, text })
+    }
+
     /// TTL and data of the records of this name and type, as a text has them.
     fn records(&self, text: &str, owner: &str, rtype: RecordType) -> Vec<(u32, String)> {
         let (records, _) = zonefile::read(text, &self.origin, self.ttl);
@@ -246,6 +254,32 @@ impl Text {
         let found = records.iter().filter(|record| record.rtype == rtype && is_it(&record.owner));
         found.map(|record| (record.ttl, zonefile::presentation(rtype, &record.rdata))).collect()
     }
+}
+
+/// A text without these lines (from 0). A line that has its owner from one of them gets it in front. `None`: one of them
+/// goes on in brackets.
+fn without(text: &str, gone: &[usize]) -> Option<String> {
+    let is_indented = |line: &str| line.starts_with([' ', '\t']);
+    let (mut left, mut owner) = (String::new(), None);
+    for (at, line) in text.lines().enumerate() {
+        let says_something = !line.trim().is_empty() && !line.trim_start().starts_with(';');
+        if gone.contains(&at) {
+            // Those of a string are within quotes.
+            if line.split('"').step_by(2).any(|part| part.contains('(')) {
+                return None;
+            }
+            if !is_indented(line) {
+                owner = line.split([' ', '\t']).next();
+            }
+            continue;
+        }
+        if says_something && let Some(owner) = owner.take().filter(|_| is_indented(line)) {
+            left.push_str(owner);
+        }
+        left.push_str(line);
+        left.push('\n');
+    }
+    Some(left)
 }
 
 fn add_record(document: &mut Document, resource: &'static Resource, owner: &str, given: &Given) -> Result<(), NsError> {
@@ -279,30 +313,20 @@ fn remove_record(
     let unknown = || NsError::no_such_resource(key, owner);
     let Some(text) = text_of_zone(document, owner)? else { return Err(unknown()) };
     let rtype = rtype(resource);
-    let count = |part: &str| {
-        text.records(part, owner, rtype).iter().filter(|(_, data)| is_meant(resource, given, data)).count()
-    };
-    let all = count(&text.text);
-    if all == 0 {
+    let is_it = |name: &DnsName| name.to_string().trim_end_matches('.') == owner;
+    let meant: Vec<usize> = zonefile::places(&text.text, &text.origin, text.ttl)
+        .into_iter()
+        .filter(|(_, record)| record.rtype == rtype && is_it(&record.owner))
+        .filter(|(_, record)| is_meant(resource, given, &zonefile::presentation(rtype, &record.rdata)))
+        .map(|(line, _)| line as usize - 1)
+        .collect();
+    if meant.is_empty() {
         return Err(unknown());
     }
-    let (mut left, mut gone) = (String::new(), 0);
-    let mut lines = text.text.lines().peekable();
-    while let Some(one) = lines.next() {
-        // An indented line has the owner of the one before it.
-        let stands_alone =
-            !one.starts_with([' ', '\t']) && lines.peek().is_none_or(|next| !next.starts_with([' ', '\t']));
-        let found = if stands_alone { count(one) } else { 0 };
-        gone += found;
-        if found == 0 {
-            left.push_str(one);
-            left.push('\n');
-        }
-    }
-    if gone != all || text.text.contains("$ORIGIN") {
+    let Some(left) = without(&text.text, &meant) else {
         let why = "the text of its zone says it on several lines: change it in the configuration";
         return Err(NsError::with(257, &[key, owner]).because(why));
-    }
+    };
     edit(document, &text.zone, |zone| {
         if left.trim().is_empty() {
             zone.shift_remove("static");
@@ -312,3 +336,6 @@ fn remove_record(
     });
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -100,6 +100,21 @@ pub(super) fn record(at: usize, line: &Pending) -> Result<Vec<Record>, String> {
     Ok(data.iter().map(make).collect())
 }
 
+/// A record as a line of its zone's text, `owner` the name in it. `None`: it says more than a text has place for, or
+/// cannot stand there.
+pub(super) fn line(record: &Record, owner: &str) -> Option<String> {
+    match &record.what {
+        What::Data { rtype, data, ttl, options } if options.is_empty() && !(*rtype == "CNAME" && owner == "@") => {
+            Some(text_line(owner, *ttl, rtype, data) + "\n")
+        }
+        _ => None,
+    }
+}
+
+fn text_line(owner: &str, ttl: u32, rtype: &str, data: &str) -> String {
+    format!("{owner:<8} {ttl:>5} {rtype:<5} {data}")
+}
+
 /// A TTL in seconds.
 pub(super) fn ttl(text: &str) -> Option<u32> {
     text.parse().ok().filter(|ttl| *ttl <= TTL_MOST)
@@ -269,7 +284,7 @@ impl Carrying<'_> {
                 self.missing(record.line, "a GSLB vserver answers for this name");
                 continue;
             }
-            zone.text.push((record.line, format!("{owner:<8} {one_ttl:>5} {rtype:<5} {data}")));
+            zone.text.push((record.line, text_line(&owner, one_ttl, rtype, data)));
             self.made(record.line, &record.owner, &zone_name, &owner);
             self.carried(record.line);
             for option in options {
