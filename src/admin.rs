@@ -31,6 +31,7 @@ mod rest;
 mod route;
 mod searches;
 mod server;
+mod superuser;
 mod timeline;
 mod tls;
 

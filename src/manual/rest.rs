@@ -42,6 +42,9 @@
 //! A patch goes into a short form as into the long one: `{"services": {"web2": 5}}` on `services = ["web1", "web2"]` leaves
 //! web1 with weight 1. A list in a patch replaces the list.
 //!
+//! What would leave nobody who may configure over the network, no user, token or group of the directory that is a
+//! superuser, is 409 (`last_superuser`); a whole configuration (`PUT /config`) is taken as it is.
+//!
 //! A change that does not load is 422 and changes nothing. Each of its `problems` has `what`, `did_you_mean` where there is
 //! a likely spelling, and `pointer`, a JSON pointer into the body, where it is the body's fault:
 //!

@@ -179,3 +179,26 @@ async fn a_password_is_set_and_only_its_hash_is_kept() {
     let (_, journal) = ask(&appliance, ("ada", "new"), Method::GET, "/journal", json!({})).await;
     assert!(!journal.to_string().contains("s3cret"));
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_last_superuser_stays_whichever_way_they_would_go() {
+    let appliance = Appliance::of("schema = 1\n[appliance]\nname = \"b\"\n");
+    let first = json!({"password": "s3cret", "role": "superuser"});
+    assert_eq!(appliance.put("/api/v1/users/ada/password", first).await.0, 201);
+    let ada = ("ada", "s3cret");
+    for (method, path, body) in [
+        (Method::DELETE, "/users/ada", json!({})),
+        (Method::DELETE, "/users/ada?dry_run=true", json!({})),
+        (Method::PATCH, "/users/ada", json!({"role": "operator"})),
+        (Method::PATCH, "/config/sections/admin", json!({"user": null})),
+    ] {
+        let (status, problem) = ask(&appliance, ada, method.clone(), path, body).await;
+        assert_eq!((status, &problem["code"]), (409, &json!("last_superuser")), "{method} {path}: {problem}");
+        assert!(problem["detail"].as_str().unwrap().contains("make another first"), "{problem}");
+    }
+    let second = json!({"password": "other", "role": "superuser"});
+    assert_eq!(ask(&appliance, ada, Method::PUT, "/users/bob/password", second).await.0, 201);
+    assert_eq!(ask(&appliance, ada, Method::DELETE, "/users/ada", json!({})).await.0, 200);
+    let (status, problem) = ask(&appliance, ("bob", "other"), Method::DELETE, "/users/bob", json!({})).await;
+    assert_eq!(status, 409, "{problem}");
+}

@@ -9,6 +9,7 @@ use super::live::put;
 use super::target::printable;
 use super::{Call, entry};
 use crate::admin::auth::{Access, hash_password};
+use crate::admin::superuser;
 use crate::control::World;
 use crate::model::access::Role;
 
@@ -146,7 +147,7 @@ fn apply(root: &mut Map<String, Value>, change: &Change) -> Result<Option<String
         inner.as_object_mut().map(std::mem::take).unwrap_or_default()
     };
     let mut admin = table(root, "admin");
-    let (had_logins, had_superuser) = (has_logins(&admin), has_superuser(&admin));
+    let (had_logins, had_superuser) = (has_logins(&admin), superuser::is_in(&admin));
     let mut users = table(&mut admin, "user");
     changed(&mut users, name, what)?;
     let is_first = matches!(what, What::Add(_)) && !had_logins;
@@ -158,9 +159,8 @@ fn apply(root: &mut Map<String, Value>, change: &Change) -> Result<Option<String
     } else {
         admin.insert("user".into(), Value::Object(users));
     }
-    if had_superuser && !has_superuser(&admin) {
-        let why = "the last superuser stays, or nobody could configure over the network: make another first";
-        return Err(Fault::new(257, format!("userName, {}: {why}", printable(name))));
+    if had_superuser && !superuser::is_in(&admin) {
+        return Err(Fault::new(257, format!("userName, {}: {}", printable(name), superuser::LAST)));
     }
     if admin.is_empty() {
         root.shift_remove("admin");
@@ -175,15 +175,6 @@ fn apply(root: &mut Map<String, Value>, change: &Change) -> Result<Option<String
 fn has_logins(admin: &Map<String, Value>) -> bool {
     let has_some = |value: &Value| value.as_object().is_some_and(|table| !table.is_empty());
     ["user", "token", "ldap"].iter().any(|key| admin.get(*key).is_some_and(has_some))
-}
-
-/// Whether one of them may configure.
-fn has_superuser(admin: &Map<String, Value>) -> bool {
-    let is_word = |role: &Value| role.as_str().and_then(Role::parse) == Some(Role::Superuser);
-    let entries = |key: &str| admin.get(key).and_then(Value::as_object).into_iter().flat_map(Map::values);
-    let of_directory = admin.get("ldap").and_then(|ldap| ldap.get("roles")).and_then(Value::as_object);
-    let own = entries("user").chain(entries("token")).filter_map(|entry| entry.get("role"));
-    own.chain(of_directory.into_iter().flat_map(Map::values)).any(is_word)
 }
 
 fn changed(users: &mut Map<String, Value>, name: &str, what: &What) -> Result<(), Fault> {

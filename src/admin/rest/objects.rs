@@ -23,6 +23,7 @@ use super::super::dto;
 use super::super::edit::{Ask, Unedited};
 use super::super::problem::Problem;
 use super::super::route::{Reads, Route, Segments};
+use super::super::superuser;
 use crate::control::{Done, Refusal};
 use crate::model::id::ObjectRef;
 pub(super) use answer::misfit;
@@ -271,10 +272,11 @@ async fn write(
             let kind = kind_at(&place);
             let before = place.get(root).cloned();
             tags.check(before.as_ref().map(|object| etag(object, kind)).as_deref())?;
-            let created = before.is_none();
+            let (created, had_superuser) = (before.is_none(), superuser::is_there(root));
             let mut object = before.filter(|_| !whole).unwrap_or_else(|| json!({}));
             patch::apply(&mut object, &patch, kind);
             place.set(root, object.clone()).map_err(|what| misfit("", what))?;
+            keeps_superuser(had_superuser, root)?;
             Ok(Shown { created, ..Shown::new(place, object) })
         });
     let edited = edited.await;
@@ -298,12 +300,22 @@ async fn delete(kept: &'static Kept, asked: Asked) -> Result<Response, Problem> 
         let found = kept.find(root, holder.as_deref(), &own);
         let place = found.ok_or_else(|| unknown(kept, root, holder.as_deref(), &own))?;
         tags.check(place.get(root).map(|object| etag(object, kind_at(&place))).as_deref())?;
+        let had_superuser = superuser::is_there(root);
         let object = place.remove(root).unwrap_or_default();
+        keeps_superuser(had_superuser, root)?;
         Ok(Shown { deleted: true, ..Shown::new(place, object) })
     });
     match edited.await {
         Err(Unedited::Refused(Refusal::BadConfig(problems))) => Err(in_use(kept, &name, &problems)),
         edited => finish(kept, &asked, &name, dry_run, edited, &Map::new(), None).await,
+    }
+}
+
+/// Refuses a change that would take the last superuser away.
+fn keeps_superuser(had_superuser: bool, root: &Map<String, Value>) -> Result<(), Problem> {
+    match had_superuser && !superuser::is_there(root) {
+        true => Err(Problem::new(StatusCode::CONFLICT, "last_superuser", superuser::LAST)),
+        false => Ok(()),
     }
 }
 

@@ -237,6 +237,11 @@ fn user(cx: &mut Context<'_>, object: &Object<'_>, name: &str) -> Option<User> {
             PasswordHash::From(secret)
         }
     };
+    if name.contains(':') {
+        let why =
+            "HTTP Basic cannot say a name with `:` in it (RFC 7617), only `POST /api/v1/login` can: choose another";
+        cx.report.warning(object.place_of("role"), object.path, format!("{}: {why}", object.path));
+    }
     Some(User { name: name.into(), role: role(object), password })
 }
 
@@ -263,6 +268,16 @@ fn token(cx: &mut Context<'_>, object: &Object<'_>, name: &str) -> Option<ApiTok
 #[cfg(test)]
 mod tests {
     use crate::config::tests::loaded;
+
+    #[test]
+    fn a_name_that_http_basic_cannot_say_is_warned_of() {
+        let hash = "$argon2id$v=19$m=8,t=1,p=1$c2FsdHNhbHQ$Y0hFQ2tzdW1jaGVja3N1bWNoZWNrc3VtY2hlY2tzdW0";
+        let warned = |name: &str| {
+            let text = format!("[admin.user.\"{name}\"]\nrole = \"superuser\"\npassword_hash = \"{hash}\"\n");
+            loaded(&text).warnings.iter().any(|warning| warning.what.contains("RFC 7617"))
+        };
+        assert!(warned("ada:b") && !warned("ada") && !warned("ada@example.test"));
+    }
 
     #[test]
     fn a_configuration_that_nobody_could_change_over_the_network_says_so() {

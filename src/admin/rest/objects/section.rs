@@ -6,11 +6,12 @@ use serde_json::{Map, Value, json};
 
 use super::answer::{Conditions, Shown, answer, etag, misfit, misfits, read};
 use super::kept::{Place, kind_at};
-use super::{Asked, CHANGE, object_of, patch};
+use super::{Asked, CHANGE, keeps_superuser, object_of, patch};
 use crate::admin::auth::{Access, authorize};
 use crate::admin::edit::Unedited;
 use crate::admin::problem::Problem;
 use crate::admin::route::{Reads, Route};
+use crate::admin::superuser;
 use crate::config::schema::{Kind, ROOT};
 use crate::control::Refusal;
 
@@ -73,6 +74,7 @@ async fn change(whole: bool, asked: Asked) -> Result<Response, Problem> {
         let kind = kind_at(&at);
         let before = at.get(root).cloned().unwrap_or_else(|| json!({}));
         tags.check(Some(&etag(&before, kind)))?;
+        let had_superuser = superuser::is_there(root);
         let mut section = if whole { json!({}) } else { before };
         patch::apply(&mut section, &patch, kind);
         if section.as_object().is_some_and(Map::is_empty) {
@@ -80,6 +82,7 @@ async fn change(whole: bool, asked: Asked) -> Result<Response, Problem> {
         } else {
             at.set(root, section.clone()).map_err(|what| misfit("", what))?;
         }
+        keeps_superuser(had_superuser, root)?;
         Ok::<_, Problem>(Shown::new(at.clone(), section))
     });
     let (done, shown) = match edited.await {
