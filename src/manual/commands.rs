@@ -57,7 +57,8 @@
 //! what is refused). What they do is shown: `show gslb vserver`, `service`, `site`, `stat gslb vserver`, `service`, `show dns zone`, `addRec`;
 //! `disable service` takes a GSLB service out of the answers ([`records`](super::records)). Certificates are files of the appliance: `-cert` and `-key` name them as the TOML does.
 //!
-//! An address, port and type is one service's: a second one is refused (273), as on a NetScaler. A file may say it twice.
+//! An address, port and type is one service's: a second one is refused (273), as on a NetScaler. A file, and REST,
+//! may say it twice: `show ns runningConfig` has a comment before the second one, which would not be taken again.
 //!
 //! What is in use cannot be removed (315; monitors 2131, certificates 1541). A service or group that a vserver has as a
 //! member is unbound and goes, as NetScaler does while `allowBoundSvcRemoval` is on.

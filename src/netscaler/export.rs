@@ -75,14 +75,20 @@ pub fn lines_of_running(document: &Document, version: &str, disabled: &Disabled)
     features(document, &mut out);
     out += &network::lines(document);
     let resources = |names: &'static [&'static str]| names.iter().filter_map(|name| Resource::find(name));
-    let instead = same_servers(document);
+    let (instead, twins) = (same_servers(document), document.twins());
     for resource in resources(&ORDER) {
         for name in in_order(document, resource) {
             match instead.get(&name).filter(|_| resource.nitro == "server") {
                 Some(first) => {
                     let _ = writeln!(out, "# server {name} has the address of {first}, which stands for it there");
                 }
-                None => object(document, resource, &name, (&instead, &mut unsaid), &mut out),
+                None => {
+                    if let Some(first) = twins.get(&name).filter(|_| resource.nitro == "service") {
+                        let why = "one service has them there, and the next line is refused";
+                        let _ = writeln!(out, "# service {name} has the type, address and port of {first}: {why}");
+                    }
+                    object(document, resource, &name, (&instead, &mut unsaid), &mut out);
+                }
             }
         }
         if resource.nitro == "server" {

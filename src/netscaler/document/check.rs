@@ -1,6 +1,6 @@
 //! What NetScaler finds out from the configuration alone.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
@@ -134,34 +134,48 @@ impl Document {
         if !given.iter().any(|(attribute, _)| moves(attribute.nitro)) {
             return Ok(());
         }
-        let Some(schema) = schema(resource) else { return Ok(()) };
-        // The address of a server object that has one, else its name.
-        let endpoint = |table: &Map<String, Value>| {
-            let (server, address, port) = joint::host_of(table, schema);
-            let host = match (server, address) {
-                (Some(server), _) => {
-                    let of_server = self.table("server", &server);
-                    let keys = ["address", "ip_address", "domain"];
-                    let host = of_server.and_then(|t| keys.iter().find_map(|key| t.get(*key)?.as_str()));
-                    host.map(str::to_owned).unwrap_or(server)
-                }
-                (None, address) => address?,
-            };
-            Some((host.to_ascii_lowercase(), port?))
-        };
-        let Some(own) = endpoint(table) else { return Ok(()) };
-        let kind = self.kind_of(resource, table);
-        let same = self.section("service").find(|(other, theirs)| {
-            *other != name && self.kind_of(resource, theirs) == kind && endpoint(theirs).as_ref() == Some(&own)
-        });
+        let Some(own) = self.endpoint(resource, table) else { return Ok(()) };
+        let same = self
+            .section("service")
+            .find(|(other, theirs)| *other != name && self.endpoint(resource, theirs).as_ref() == Some(&own));
         match same {
             Some((other, _)) => {
-                let (host, port) = own;
+                let (_, host, port) = own;
                 Err(NsError::with(273, &["IP", &host, "port", &port.to_string()])
                     .because(&format!("of service {other}")))
             }
             None => Ok(()),
         }
+    }
+
+    /// Type, address (of a server that has one, else its name) and port of a service.
+    fn endpoint(&self, resource: &'static Resource, table: &Map<String, Value>) -> Option<(String, String, u16)> {
+        let (server, address, port) = joint::host_of(table, schema(resource)?);
+        let host = match (server, address) {
+            (Some(server), _) => {
+                let of_server = self.table("server", &server);
+                let keys = ["address", "ip_address", "domain"];
+                let host = of_server.and_then(|t| keys.iter().find_map(|key| t.get(*key)?.as_str()));
+                host.map(str::to_owned).unwrap_or(server)
+            }
+            (None, address) => address?,
+        };
+        Some((self.kind_of(resource, table).unwrap_or_default().to_owned(), host.to_ascii_lowercase(), port?))
+    }
+
+    /// Services of the type, address and port of one that stands before them, with that one.
+    pub(in crate::netscaler) fn twins(&self) -> HashMap<String, String> {
+        let Some(resource) = Resource::find("service") else { return HashMap::new() };
+        let mut first = HashMap::new();
+        let mut twins = HashMap::new();
+        for (name, table) in self.section("service") {
+            let Some(endpoint) = self.endpoint(resource, table) else { continue };
+            match first.get(&endpoint) {
+                Some(first) => drop(twins.insert(name.to_owned(), String::clone(first))),
+                None => drop(first.insert(endpoint, name.to_owned())),
+            }
+        }
+        twins
     }
 
     fn check_backup(

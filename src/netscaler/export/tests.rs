@@ -274,3 +274,18 @@ proptest! {
         prop_assert_eq!(hash(&imported(&text)), hash(&document), "{}", text);
     }
 }
+
+#[test]
+fn of_services_that_a_netscaler_takes_once_the_second_is_told() {
+    let service = |kind: &str| json!({"type": kind, "server": "app1", "port": 80});
+    let document = Document::from_json(json!({
+        "server": {"app1": {"address": "192.0.2.1"}},
+        "service": {"a": service("HTTP"), "b": {"type": "HTTP", "address": "192.0.2.1:80"}, "c": service("TCP")},
+    }))
+    .unwrap();
+    let told = lines(&document, "0.0");
+    let comment =
+        "# service b has the type, address and port of a: one service has them there, and the next line is refused\n";
+    assert_eq!(told.matches("# service ").count(), 1, "{told}");
+    assert!(told.contains(&format!("{comment}add service b 192.0.2.1 HTTP 80\n")), "{told}");
+}
