@@ -21,6 +21,7 @@ mod machine;
 mod missing;
 mod payload;
 mod people;
+mod saved;
 mod session;
 mod shape;
 mod special;
@@ -253,6 +254,9 @@ impl Call<'_> {
         entry::allow(&self.caller, Access::Read)?;
         let Target { resource, name, asked, .. } = self.target;
         let Some(resource) = resource else { return Ok(shape::names("configobjects", &config::names())) };
+        if saved::is_one(&resource) {
+            entry::allow(&self.caller, Access::Configure)?;
+        }
         let app = self.app.clone();
         let sees_all = entry::allow(&self.caller, Access::Configure).is_ok();
         let study = move |world: &crate::control::World<'_>| {

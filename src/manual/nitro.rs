@@ -70,6 +70,7 @@
 //! `sslvserver`, their bindings and the collections `<x>_binding`, `svcbindings`, `servicegroupbindings`,
 //! `lbparameter`, `nsfeature`, `nsmode`, `nsversion`, `nslicense` (there are no licences: everything is on, and never
 //! expires in the lifetime of a check), `nshardware`, `nsconfig`, `hanode` (a box on its own), `interface`, `ntpsync`,
+//! `nsrunningconfig` and `nssavedconfig` (as lines of an `ns.conf`, for those who may configure),
 //! `systemfile`, `nsip` (the addresses that are listened on; they are the machine's, and not added here), `nshostname`,
 //! `systemuser` and `systemuser_systemcmdpolicy_binding`: the policies `read-only`, `operator` and `superuser` are the
 //! roles, a new user may look, and a password is kept as its hash alone. The first user where nobody could log in becomes a

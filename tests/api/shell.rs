@@ -80,9 +80,6 @@ async fn a_lock_is_lifted_by_name() {
     let appliance = Appliance::start();
     let (out, code) = bascule(&appliance, &["shell", "-c", "unlock system user \"eve @ x\""], "").await;
     assert_eq!(code, 0, "{out}");
-    // Nobody waits for an entry of the journal; but what comes after it is written after it.
-    let (status, answer) = appliance.put("/api/v1/switches/drill", serde_json::json!({ "value": true })).await;
-    assert_eq!(status, 200, "{answer}");
     let journal = appliance.get("/api/v1/journal?kind=access").await;
     assert_eq!(
         journal["items"][0]["body"],
@@ -190,4 +187,18 @@ async fn rules_certificates_and_the_whole_are_shown_and_everything_can_be_explai
     said("explain service a", &["service a is UP"]).await;
     said("explain dns www.example.test", &["NOERROR", "192.0.2.7"]).await;
     said("explain dns www.example.test AAAA -client 192.0.2.9", &["AAAA for 192.0.2.9", "NOERROR"]).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn groups_of_vservers_and_what_holds_for_all_of_them_are_shown() {
+    let appliance = Appliance::start();
+    let lines = "add lb group both -persistenceType SOURCEIP -timeout 7\nbind lb group both web\n";
+    let (out, code) = bascule(&appliance, &["shell"], lines).await;
+    assert_eq!(code, 0, "{out}");
+    let (out, code) = bascule(&appliance, &["shell", "-c", "show lb group both", "-c", "sh lb gro"], "").await;
+    assert_eq!(code, 0, "{out}");
+    let one = "\tboth\tPersistence: SOURCEIP\tTimeout: 7 min\n\n1)\tVserver Name: web\n Done\n";
+    assert_eq!(out, format!("{one}1)\tboth\tPersistence: SOURCEIP\tTimeout: 7 min\n Done\n"));
+    let (out, code) = bascule(&appliance, &["shell", "-c", "show lb parameter", "-c", "show lb group none"], "").await;
+    assert!(code == 1 && out.starts_with('\t') && out.contains("ERROR: No such resource [name, none]"), "{out}");
 }

@@ -12,7 +12,7 @@ use super::live::{self, put};
 use super::machine::Machine;
 use super::stat::Found;
 use super::target::{Asked, Named, printable};
-use super::{args, bindings, system, unbound};
+use super::{args, bindings, saved, system, unbound};
 use crate::admin::App;
 use crate::admin::dto::{CertificateDto, certificate_left};
 use crate::config::edit;
@@ -49,8 +49,13 @@ pub(super) fn names() -> Vec<&'static str> {
         "login",
         "logout",
     ];
-    let all: BTreeSet<&str> =
-        Resource::all().map(|resource| resource.nitro).chain(ours).chain(own).chain(gslb::NAMES).collect();
+    let all: BTreeSet<&str> = Resource::all()
+        .map(|resource| resource.nitro)
+        .chain(ours)
+        .chain(own)
+        .chain(saved::NAMES)
+        .chain(gslb::NAMES)
+        .collect();
     all.into_iter().collect()
 }
 
@@ -131,6 +136,9 @@ impl Reading<'_> {
     fn find(&self, resource: &str, lower: &str) -> Result<Found, Fault> {
         if lower == "systemfile" {
             return self.files();
+        }
+        if let Some(found) = saved::read(self.app, self.world, lower) {
+            return found;
         }
         if let Some(binding) = bindings::find(lower) {
             return self.binding(binding);

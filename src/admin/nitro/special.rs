@@ -152,6 +152,8 @@ fn is_read_only(resource: &str) -> bool {
             | "ntpsync"
             | "ntpstatus"
             | "gslbparameter"
+            | "nsrunningconfig"
+            | "nssavedconfig"
             | "svcbindings"
             | "servicegroupbindings"
     )

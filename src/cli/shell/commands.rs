@@ -75,6 +75,8 @@ pub(super) const COMMANDS: &[Command] = &[
     gslb::command(&["show", "gslb", "site"], "show gslb site [<name>]", Shown::Site),
     gslb::command(&["show", "dns", "zone"], "show dns zone [<name>]", Shown::Zone),
     gslb::command(&["show", "dns", "addRec"], "show dns addRec [<name>]", Shown::AddRec),
+    gslb::command(&["show", "lb", "group"], "show lb group [<name>]", Shown::LbGroup),
+    gslb::command(&["show", "lb", "parameter"], "show lb parameter", Shown::LbParameter),
     gslb::command(&["stat", "gslb", "vserver"], "stat gslb vserver [<name>]", Shown::VserverStatistics),
     gslb::command(&["stat", "gslb", "service"], "stat gslb service [<name>]", Shown::ServiceStatistics),
     show(&["show", "rule"], "show rule [<name>]", View::Rule),

@@ -210,7 +210,7 @@ mod tests {
         assert!(first.contains(&"show") && first.contains(&"disable"));
         assert_eq!(
             after("sh lb", "v"),
-            Expected::Words(vec!["vserver", "monitor", "monbindings", "persistentSessions"])
+            Expected::Words(vec!["vserver", "monitor", "monbindings", "group", "parameter", "persistentSessions"])
         );
         let Expected::Words(groups) = after("add lb", "v") else { panic!("words") };
         assert!(groups.starts_with(&["group", "monitor", "parameter", "vserver"]));

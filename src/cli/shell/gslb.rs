@@ -1,4 +1,5 @@
-//! `show gslb …`, `stat gslb …` and `show dns …`: what NITRO tells of them, in the command line's words.
+//! `show gslb …`, `stat gslb …`, `show dns …`, `show lb group` and `show lb parameter`: what NITRO tells of them, in the
+//! command line's words.
 
 use reqwest::Method;
 use serde_json::{Map, Value, json};
@@ -19,6 +20,8 @@ pub(super) enum Shown {
     AddRec,
     VserverStatistics,
     ServiceStatistics,
+    LbGroup,
+    LbParameter,
 }
 
 /// `show gslb vserver [<name>]` and its like.
@@ -31,8 +34,12 @@ pub(super) const fn command(words: &'static [&'static str], usage: &'static str,
         Shown::AddRec => |a| Ok(request(Shown::AddRec, a)),
         Shown::VserverStatistics => |a| Ok(request(Shown::VserverStatistics, a)),
         Shown::ServiceStatistics => |a| Ok(request(Shown::ServiceStatistics, a)),
+        Shown::LbGroup => |a| Ok(request(Shown::LbGroup, a)),
+        Shown::LbParameter => |a| Ok(request(Shown::LbParameter, a)),
     };
-    Command { words, least: 0, most: 1, options: &[], usage, names: None, build }
+    // There is one of it.
+    let most = if matches!(shown, Shown::LbParameter) { 0 } else { 1 };
+    Command { words, least: 0, most, options: &[], usage, names: None, build }
 }
 
 fn request(shown: Shown, arguments: &Arguments) -> Request {
@@ -49,9 +56,11 @@ pub(super) async fn shown(client: &Client, shown: Shown, name: Option<&str>) -> 
         Shown::AddRec => ("config", "dnsaddrec"),
         Shown::VserverStatistics => ("stat", "gslbvserver"),
         Shown::ServiceStatistics => ("stat", "gslbservice"),
+        Shown::LbGroup => ("config", "lbgroup"),
+        Shown::LbParameter => ("config", "lbparameter"),
     };
     let mut list = read(client, space, resource, name).await?;
-    let with_bindings = matches!(shown, Shown::Vserver | Shown::Service);
+    let with_bindings = matches!(shown, Shown::Vserver | Shown::Service | Shown::LbGroup);
     if let (true, Some(name), [one]) = (with_bindings, name, &mut list[..]) {
         let bound = read(client, "config", &format!("{resource}_binding"), Some(name)).await?;
         if let (Value::Object(one), Some(Value::Object(bound))) = (one, bound.into_iter().next()) {
@@ -60,7 +69,7 @@ pub(super) async fn shown(client: &Client, shown: Shown, name: Option<&str>) -> 
     }
     let whole = name.is_some();
     let text = list.iter().enumerate().map(|(at, item)| {
-        let begin = if whole { "\t".to_owned() } else { format!("{})\t", at + 1) };
+        let begin = if whole || shown == Shown::LbParameter { "\t".to_owned() } else { format!("{})\t", at + 1) };
         begin + &said(shown, item, whole)
     });
     Ok(Answer { text: text.collect(), json: json!({ "items": list }), warnings: Vec::new() })
@@ -74,6 +83,7 @@ async fn read(client: &Client, space: &str, resource: &str, name: Option<&str>) 
     let mut json = client.call(Method::GET, &path, None).await?;
     Ok(match json[resource].take() {
         Value::Array(list) => list,
+        one @ Value::Object(_) => vec![one],
         _ => Vec::new(),
     })
 }
@@ -88,6 +98,11 @@ fn said(shown: Shown, item: &Value, whole: bool) -> String {
         Shown::AddRec => {
             let (host, ttl) = (field("hostname"), field("ttl"));
             format!("Host Name : {host}\tTTL : {ttl} secs\tIP Address : {}\n", field("ipaddress"))
+        }
+        Shown::LbGroup => group(item),
+        Shown::LbParameter => {
+            let all = item.as_object().into_iter().flat_map(Map::keys).map(|key| format!("{key}: {}\n", field(key)));
+            all.collect::<Vec<_>>().join("\t")
         }
         Shown::VserverStatistics => format!(
             "{}\tType: {}\tState: {}\tHealth: {}%\tActive: {}\tInactive: {}\tHits: {}\tBackup Hits: {}\n",
@@ -105,6 +120,22 @@ fn said(shown: Shown, item: &Value, whole: bool) -> String {
             format!("{} ({address}) - {}\tState: {}\n", field("servicename"), field("servicetype"), field("state"))
         }
     }
+}
+
+fn group(item: &Value) -> String {
+    let field = |key: &str| text(item, key);
+    let (name, kind, timeout) = (field("name"), field("persistencetype"), field("timeout"));
+    let mut out = format!("{name}\tPersistence: {kind}\tTimeout: {timeout} min");
+    for (said, key) in [("Backup Persistence", "persistencebackup"), ("Cookie", "cookiename"), ("Rule", "rule")] {
+        if !["", "NONE"].contains(&&field(key)[..]) {
+            out += &format!("\t{said}: {}", field(key));
+        }
+    }
+    out.push('\n');
+    for (at, vserver) in list(item, "lbgroup_lbvserver_binding").enumerate() {
+        out += &format!("\n{})\tVserver Name: {}\n", at + 1, text(vserver, "vservername"));
+    }
+    out
 }
 
 fn vserver(item: &Value, whole: bool) -> String {

@@ -61,6 +61,34 @@ fn an_uploaded_certificate_is_named_bound_shown_and_kept_while_it_is_in_use() {
 }
 
 #[test]
+fn what_runs_and_what_is_saved_are_told_as_lines_to_who_may_change_them() {
+    let rig = Rig::start(CONFIG);
+    let told = |of: &str| rig.get(&format!("config/{of}"))[of]["response"].as_str().unwrap().to_owned();
+    let add = json!({"lbvserver": {"name": "shop", "servicetype": "HTTP", "ipv46": "127.0.0.1", "port": 8099}});
+    assert_eq!(rig.call("POST", "config/lbvserver", &add).1, 0);
+    assert_eq!(rig.call("POST", "config/service?action=disable", &json!({"service": {"name": "web2"}})).1, 0);
+    let (running, saved) = (told("nsrunningconfig"), told("nssavedconfig"));
+    assert!(running.contains("\nadd lb vserver shop HTTP 127.0.0.1 8099\n"), "{running}");
+    assert!(
+        running.contains("\nadd service web2 127.0.0.1 HTTP 8002 -healthMonitor NO -state DISABLED\n"),
+        "{running}"
+    );
+    assert!(saved.contains("\nbind lb vserver web web1 -weight 3\n") && !saved.contains("shop"), "{saved}");
+    assert_eq!(rig.call("POST", "config/nsconfig?action=save", &json!({"nsconfig": {}})).1, 0);
+    assert!(told("nssavedconfig").contains("add lb vserver shop"));
+    assert_eq!(rig.call("DELETE", "config/nsrunningconfig", &json!({})).1, 257);
+    let user = json!({"systemuser": {"username": "root", "password": "s3cret"}});
+    assert_eq!(rig.call("POST", "config/systemuser", &user).1, 0);
+    let named = |name: &str| vec![format!("X-NITRO-USER: {name}"), "X-NITRO-PASS: s3cret".to_owned()];
+    let eve = json!({"systemuser": {"username": "eve", "password": "s3cret"}}).to_string();
+    assert_eq!(rig.ask("POST /nitro/v1/config/systemuser", &named("root"), &eve).line, "201 Created");
+    for of in ["nsrunningconfig", "NSsavedConfig"] {
+        assert_eq!(rig.ask(&format!("GET /nitro/v1/config/{of}"), &named("root"), "").line, "200 OK", "{of}");
+        assert_eq!(rig.ask(&format!("GET /nitro/v1/config/{of}"), &named("eve"), "").line, "403 Forbidden", "{of}");
+    }
+}
+
+#[test]
 fn what_is_saved_is_the_file_as_it_was_and_what_was_changed() {
     let text = format!("# ours\n{CONFIG}# the end\n");
     let rig = Rig::start(&text);
