@@ -16,7 +16,7 @@ fn saved(here: &Backend, there: &Backend, spare: &Backend) -> String {
     format!(
         "enable ns feature LB GSLB\n\
          add service adns 127.0.0.1 ADNS {}\n\
-         add lb monitor quick HTTP -respCode 200 -httpRequest \"GET /health\" -interval 300 MSEC -resptimeout 250 MSEC -retries 2 -downTime 1\n\
+         add lb monitor quick HTTP -respCode 200 -httpRequest \"GET /health\" -interval 1000 MSEC -resptimeout 950 MSEC -retries 2 -downTime 1\n\
          add service svc-here 127.0.0.1 HTTP {}\n\
          bind service svc-here -monitorName quick\n\
          add lb vserver lb-here HTTP 127.0.0.1 {vip}\n\

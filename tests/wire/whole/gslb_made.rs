@@ -30,7 +30,7 @@ fn answers(box_: &Box, name: &str) -> Vec<String> {
 fn what_nitro_adds_object_by_object_is_answered_survives_a_restart_and_goes_again() {
     let (mut east, west) = (Backend::start("east"), Backend::start("west"));
     let mut box_ = Box::start(
-        "[dns]\nlisten = \"127.0.0.1:0\"\n[defaults.monitor]\ninterval = \"300ms\"\nresponse_timeout = \"250ms\"\n",
+        "[dns]\nlisten = \"127.0.0.1:0\"\n[defaults.monitor]\ninterval = \"1s\"\nresponse_timeout = \"950ms\"\n",
     );
     let service = |name: &str, backend: &Backend, public: &str, site: &str| {
         json!({"servicename": name, "ip": "127.0.0.1", "servicetype": "HTTP", "port": backend.address.port(),
@@ -40,7 +40,7 @@ fn what_nitro_adds_object_by_object_is_answered_survives_a_restart_and_goes_agai
         &box_,
         "lbmonitor",
         &json!({"monitorname": "quick", "type": "HTTP", "respcode": "200", "httprequest": "GET /health",
-        "interval": "300", "units3": "MSEC", "resptimeout": "250", "units4": "MSEC", "retries": "2", "downtime": "1"}),
+        "interval": "1000", "units3": "MSEC", "resptimeout": "950", "units4": "MSEC", "retries": "2", "downtime": "1"}),
     );
     add(&box_, "gslbsite", &json!({"sitename": "east", "sitetype": "LOCAL", "siteipaddress": "192.0.2.1"}));
     add(&box_, "gslbsite", &json!({"sitename": "west", "siteipaddress": "198.51.100.1"}));

@@ -83,14 +83,16 @@ fn packets_of_both_legs_are_written_or_the_missing_right_is_said() {
     let box_ = Box::start(&CONFIG.replace("ADDRESS", &a.address.to_string()));
     let (vip, file) = (box_.vip("web"), box_.path("web.pcapng"));
     let state = text(&box_.path("state"));
+    let is_over = std::sync::atomic::AtomicBool::new(false);
     let tracing = std::thread::scope(|scope| {
-        let load = scope.spawn(move || {
-            for _ in 0..20 {
+        let load = scope.spawn(|| {
+            while !is_over.load(std::sync::atomic::Ordering::Relaxed) {
                 let _ = super::box_under_test::http(vip, "GET", "/", "", &[]);
                 std::thread::sleep(std::time::Duration::from_millis(100));
             }
         });
         let traced = box_.run(&["nstrace", &text(&file), "--vserver", "web", "--time", "2s", "--state", &state]);
+        is_over.store(true, std::sync::atomic::Ordering::Relaxed);
         load.join().expect("the client lives");
         traced
     });

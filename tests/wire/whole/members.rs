@@ -168,8 +168,8 @@ fn config(dns: &NameServer, more: &str) -> String {
         [monitor.ok]
         type = "HTTP"
         request = "GET /health"
-        interval = "300ms"
-        response_timeout = "250ms"
+        interval = "1s"
+        response_timeout = "950ms"
         [defaults.service]
         type = "HTTP"
         monitors = ["ok"]

@@ -143,8 +143,8 @@ impl Stage {
             [monitor.ok]
             type = "HTTP"
             request = "GET /health"
-            interval = "500ms"
-            response_timeout = "450ms"
+            interval = "2s"
+            response_timeout = "1900ms"
             retries = 2
             down_time = "200ms"
             [defaults.service]
