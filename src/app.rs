@@ -25,7 +25,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 pub use archive::{backup, restore};
-pub use handover::ask as ask_for_handover;
+pub use handover::{NotHanded, ask as ask_for_handover};
 pub use support::support;
 
 /// `bascule run`

@@ -1,9 +1,10 @@
 //! The program: arguments in, one of the commands out.
 
-use std::path::PathBuf;
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use bascule::app::{self, FirstBootOptions, Places, RunOptions};
+use bascule::app::{self, FirstBootOptions, NotHanded, Places, RunOptions};
 use bascule::cli::args::{Command, FirstBootArgs, Keep, RunArgs};
 use bascule::cli::{self, Invocation};
 
@@ -13,6 +14,9 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// The word of the kernel's command line by which the boot menu asks for a new password.
 const RECOVER: &str = "bascule.recover";
+
+/// `handover` found nobody whom it could ask.
+const NOBODY: u8 = 3;
 
 fn main() -> ExitCode {
     // Everything that speaks TLS takes the process default; whoever comes first would otherwise choose it.
@@ -28,7 +32,7 @@ fn main() -> ExitCode {
 
 fn keep(command: Keep) -> ExitCode {
     let (name, done) = match command {
-        Keep::Handover { state } => ("handover", app::ask_for_handover(&state.unwrap_or_else(cli::state_directory))),
+        Keep::Handover { state } => return hand_over(&state.unwrap_or_else(cli::state_directory)),
         Keep::Backup { archive, places } => ("backup", app::backup(&archive, &places.config, &places.state)),
         Keep::Support { archive, target } => ("support", app::support(&archive, &target)),
         nstrace @ Keep::Nstrace(_) => return cli::run(Command::Keep(nstrace)),
@@ -36,6 +40,17 @@ fn keep(command: Keep) -> ExitCode {
             ("restore", app::restore(&archive, &places.config, &places.state, replace, elsewhere))
         }
     };
+    tell(name, done, |_| ExitCode::FAILURE)
+}
+
+fn hand_over(state: &Path) -> ExitCode {
+    tell("handover", app::ask_for_handover(state), |why| match why {
+        NotHanded::Refused(_) => ExitCode::FAILURE,
+        NotHanded::Nobody(_) => ExitCode::from(NOBODY),
+    })
+}
+
+fn tell<E: Display>(name: &str, done: Result<Vec<String>, E>, code: impl FnOnce(&E) -> ExitCode) -> ExitCode {
     match done {
         Ok(told) => {
             told.iter().for_each(|line| println!("{line}"));
@@ -43,7 +58,7 @@ fn keep(command: Keep) -> ExitCode {
         }
         Err(why) => {
             eprintln!("bascule {name}: {why}");
-            ExitCode::FAILURE
+            code(&why)
         }
     }
 }

@@ -10,7 +10,8 @@
 //!    │◀───────────────────── sees: these are UP ─────┤
 //!    ├── go, once it sees UP all that is UP here ───▶│ accepts on the same sockets
 //!    │◀──────────────────────────────── serving ─────┤ begins to write
-//!    └── accepts nothing more, ends in peace         └── the main process now, says `MAINPID=`
+//!    ├── named, once it has said `MAINPID=` ────────▶│ the main process now, gives signs of life
+//!    └── accepts nothing more, ends in peace         └── serves
 //! ```
 //!
 //! Why so, and not by the descriptor store of systemd or an `exec` in place:
@@ -22,7 +23,8 @@
 //!   heard of yet would be answered for with 503. It goes on only where every vserver that is UP here is UP there.
 //! - **One moment of no return.** Until it has said `serving` the new process has written nothing, also no newer tables;
 //!   whatever kills it before, the old one takes the store back, having lost no entry, and has never stopped serving.
-//!   What kills it after that is a crash like any other.
+//!   What kills it after that is a crash like any other; the old process, where it is there still, ends of it as a
+//!   failure, so that a service manager that looks at either of them starts a new one.
 //! - **The old process stays the one of its connections.** Nothing of a connection is carried over. Its clients are told
 //!   with their next answer that the connection ends (HTTP/2: GOAWAY), and idle ones are left alone for as long as
 //!   `--drain` allows, since a close could meet a request on its way.
@@ -38,8 +40,8 @@ mod wire;
 
 use std::time::Duration;
 
-pub use asking::ask;
-pub(super) use giving::Giver;
+pub use asking::{NotHanded, ask};
+pub(super) use giving::{Giver, Heir};
 pub(super) use outcome::Outcome;
 pub(super) use taking::Taking;
 

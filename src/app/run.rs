@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use tokio::runtime::Runtime;
 use tokio::sync::watch;
+use tokio::task::AbortHandle;
 
 use super::handover::{self, Giver, Taking};
 use super::logging::Logging;
@@ -67,13 +68,14 @@ pub(super) async fn run(options: RunOptions, logging: &Logging) -> ExitCode {
             return fail(&why);
         }
     };
-    if let Some(taking) = taking {
-        taking.serving().await;
-        running.reactor.handle.begin_writing().await;
-    }
     logging.follow(Arc::clone(&running.reactor.cell));
     signals::reload_on_hangup(hangup, running.reactor.handle.clone());
-    supervised::watch(running.reactor.handle.clone());
+    if let Some(mut taking) = taking {
+        taking.serving().await;
+        running.reactor.handle.begin_writing().await;
+        taking.named().await;
+    }
+    let life = supervised::watch(running.reactor.handle.clone());
     let end = {
         let mut telling = pin!(tell_ready(&running, &options));
         loop {
@@ -90,10 +92,11 @@ pub(super) async fn run(options: RunOptions, logging: &Logging) -> ExitCode {
         }
     };
     let code = match end {
-        End::Handed => {
+        End::Handed(heir) => {
             tracing::info!("handed over: draining for at most {:?}", options.drain);
-            running.leave(options.drain, &mut stop).await;
-            return ExitCode::SUCCESS;
+            // The other one's to give.
+            life.inspect(AbortHandle::abort);
+            return running.leave(options.drain, &mut stop, heir).await;
         }
         End::Signal(name) => {
             tracing::info!("{name}: draining for at most {:?}", options.drain);

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use super::handover::{Giver, Outcome};
+use super::handover::{Giver, Heir, Outcome};
 use super::signals::StopSignals;
 use super::{RunOptions, state_directory};
 use crate::admin::TlsDoor;
@@ -30,7 +31,7 @@ pub(super) enum End {
     Signal(&'static str),
     Bug,
     /// Another one goes on.
-    Handed,
+    Handed(Heir),
 }
 
 /// Everything that runs.
@@ -62,8 +63,8 @@ impl Running {
                 return Some(End::Signal(name));
             }
         };
-        let (to, why) = match gave {
-            Ok(given) => (Some(given.pid), None),
+        let (heir, why) = match gave {
+            Ok(heir) => (Some(heir), None),
             Err(why) => (None, Some(why)),
         };
         if let Some(why) = &why {
@@ -71,12 +72,13 @@ impl Running {
             self.reactor.handle.take_store_back(why.clone()).await;
         }
         if !options.ephemeral {
-            let outcome = Outcome { from: std::process::id(), to, why };
+            let to = heir.as_ref().map(Heir::pid);
+            let outcome = Outcome::of_now(std::process::id(), to, why);
             if let Err(error) = outcome.write(&state_directory(options)) {
                 tracing::warn!(%error, "cannot write what became of the handover");
             }
         }
-        to.map(|_| End::Handed)
+        heir.map(End::Handed)
     }
 
     /// Copies of all sockets that somebody could connect to.
@@ -92,8 +94,9 @@ impl Running {
     }
 
     /// Another process serves: lets what is open finish, at most for `limit` or until a signal comes, and leaves alone what
-    /// is the other's by now: the store, the ready file, the socket in the state directory.
-    pub async fn leave(self, limit: Duration, stop: &mut StopSignals) {
+    /// is the other's by now: the store, the ready file, the socket in the state directory. What the process ends with: 0,
+    /// or 1 where the other one has failed meanwhile, and nobody serves.
+    pub async fn leave(self, limit: Duration, stop: &mut StopSignals, mut heir: Heir) -> ExitCode {
         let Running { reactor, dataplane, dns, network, admin, management, peers, stop_admin, doors, .. } = self;
         drop(doors);
         network.stay();
@@ -101,15 +104,21 @@ impl Running {
         dns.leave();
         stop_admin.send_replace(true);
         reactor.handle.drain().await;
+        let mut code = ExitCode::SUCCESS;
         tokio::select! {
             () = dataplane.leave(limit) => {}
             name = stop.next() => tracing::warn!("{name}: ending at once"),
+            status = heir.failed() => {
+                tracing::error!(pid = heir.pid(), %status, "who took over has ended: ending too, to be started anew");
+                code = ExitCode::FAILURE;
+            }
         }
         dns.stop(DNS_GRACE).await;
         let _ = admin.await;
         management.shutdown_background();
         reactor.stop().await;
-        tracing::info!("ended; another process serves");
+        tracing::info!("ended");
+        code
     }
 
     /// Lets what is open finish, at most for `limit` or until a second signal comes; then ends everything in the

@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 use sd_notify::NotifyState;
+use tokio::task::AbortHandle;
 
 use crate::control::Handle;
 
@@ -21,11 +22,11 @@ pub(super) fn stopping() {
 }
 
 /// Gives signs of life for as long as the process runs, thrice in each span that the manager allows (`WatchdogSec=`);
-/// does nothing where it asks for none.
-pub(super) fn watch(handle: Handle) {
-    let Some(allowed) = sd_notify::watchdog_enabled() else { return };
+/// `None`: it asks for none.
+pub(super) fn watch(handle: Handle) -> Option<AbortHandle> {
+    let allowed = sd_notify::watchdog_enabled()?;
     let every = (allowed / 3).max(Duration::from_millis(10));
-    tokio::spawn(async move {
+    let signs = tokio::spawn(async move {
         let mut ticks = tokio::time::interval(every);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
@@ -35,6 +36,7 @@ pub(super) fn watch(handle: Handle) {
             tell(&[NotifyState::Watchdog]);
         }
     });
+    Some(signs.abort_handle())
 }
 
 fn tell(states: &[NotifyState<'_>]) {

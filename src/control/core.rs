@@ -311,7 +311,7 @@ impl Core {
             ready,
             self.next_hold_end(now),
             self.acts.next_deadline(),
-            self.outbox.wake_at(),
+            self.outbox.wake_at().filter(|_| self.sends()),
             self.alerts_wake(),
         ];
         for tick in others.into_iter().chain(names).flatten() {

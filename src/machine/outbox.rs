@@ -162,6 +162,11 @@ impl Outbox {
         self.look_everywhere();
     }
 
+    /// Attempts that have not ended.
+    pub fn under_way(&self) -> usize {
+        self.flying.len()
+    }
+
     /// When there may be something to send.
     pub fn wake_at(&self) -> Option<Tick> {
         (!self.due.is_empty()).then_some(self.quiet_until).flatten()

@@ -19,9 +19,14 @@
 //! | `/run/bascule/ready.json` | the addresses that listen, while it runs |
 //! | `/usr/lib/systemd/system/bascule.service` | the unit |
 //!
-//! `systemctl reload bascule` takes the file again and fails, with what is wrong, where it does not load. An upgrade
-//! restarts the service and keeps configuration and state; so does removal; `apt purge` removes both. The configuration
-//! is no file of dpkg's: an upgrade asks nothing and changes nothing in it.
+//! `systemctl reload bascule` takes the file again and fails, with what is wrong, where it does not load. An upgrade, also
+//! one to an older version, loses no request: the running process hands over to the new program ([`upkeep`](super::upkeep)).
+//! Where it cannot (a change that is not saved, a configuration or a state that the new program does not take) the process
+//! that runs goes on, and the output of `apt` says why and what to do; the service is restarted only where the running
+//! process knows nothing of handing over. What the unit allows and limits is that of the last start: where an upgrade
+//! changes the unit it says so, and `systemctl restart bascule` takes the new one. Upgrade and removal keep configuration
+//! and state; `apt purge` removes both. The configuration is no file of dpkg's: an upgrade asks nothing and changes nothing
+//! in it.
 //!
 //! The unit has three capabilities (`CAP_NET_BIND_SERVICE`, `CAP_NET_ADMIN`, `CAP_NET_RAW`), sees a system that it cannot write
 //! but for `/etc/bascule` and `/var/lib/bascule`, no homes, no devices, and only the system calls of a service. So files that a
@@ -55,7 +60,8 @@
 //! addresses. Both the console (screen and serial line) and `ssh nsroot@ADDRESS` give the shell of [`shell`](super::shell), by the
 //! password that `nsroot` has in the configuration; `ssh nsroot@ADDRESS 'show service web1'` carries out one command. Whoever
 //! has the console and no password chooses "a new password for nsroot" in the boot menu (the key `p`, within two seconds).
-//! On the console, and only there, `root` with the same password gets a system shell; `apt install ./bascule_*.deb` upgrades.
+//! On the console, and only there, `root` with the same password gets a system shell; `apt install ./bascule_*.deb` upgrades
+//! without a lost request.
 //!
 //! ### Its disk
 //!

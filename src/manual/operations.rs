@@ -93,7 +93,8 @@
 //! stop, and, thrice in each `WatchdogSec=`, that it is alive: that sign passes through the one writer and the runtime of
 //! the traffic, and stays away where either stands still. `bascule reload` is made for `ExecReload=`: it ends once the new
 //! configuration carries traffic, says what has changed, and fails with all problems where it does not load; then nothing
-//! is changed. [`appliance`](super::appliance) has the unit of the package.
+//! is changed. After a handover ([`upkeep`](super::upkeep)) all of that is the new process's. [`appliance`](super::appliance)
+//! has the unit of the package.
 //!
 //! ## Rehearsing
 //!

@@ -3,7 +3,8 @@
 //! ## Going on as a new process
 //!
 //! `bascule handover` (or SIGUSR2 to the process) has the appliance go on as a new process of the program as it is
-//! installed now. It ends with 0 once the new one serves, and with 1 and the reason where the old one goes on.
+//! installed now. It ends with 0 once the new one serves, with 1 and the reason where the old one goes on, and with 3 where
+//! nobody could be asked: none runs on that state directory, or one of a version that cannot do it.
 //!
 //! | | a handover costs | a restart costs |
 //! |---|---|---|
@@ -17,7 +18,7 @@
 //! | acts of people | refused with 503 for as long as the new process probes (one round, five seconds at most) | refused |
 //! | persistence by cookie | nothing | nothing |
 //! | other persistence, counters, sessions of TLS | begin anew | begin anew |
-//! | a delivery that is under way | may arrive twice, with the same key | the same |
+//! | a delivery that is under way | is waited for, two seconds at most; one that takes longer arrives twice, with the same key | arrives twice |
 //!
 //! The new process loads FILE first, takes the sockets, reads the state, probes, and serves only where every vserver that
 //! is UP in the old one is UP in it. What fails before that, also by `kill -9`, changes nothing: the old process has never
@@ -31,8 +32,11 @@
 //! in memory (`--ephemeral`); and where the process is the first of its container, whose end would end that. Peers that ask
 //! at the moment of the handover may be refused once, and ask again.
 //!
-//! Under systemd the old process names the new one as the main process (`MAINPID=`). A signal to stop that comes meanwhile
-//! ends the new process and stops the old one.
+//! Under systemd the old process names the new one as the main process (`MAINPID=`), and only that gives signs of life from
+//! then on. A signal to stop that comes meanwhile ends the new process and stops the old one. A new process that crashes
+//! while the old one drains ends the old one too, with 1, so that the manager starts another; an old process that is killed
+//! while it hands over is followed by the new one, where no manager ends both. The package hands over by itself
+//! ([`appliance`](super::appliance)).
 //!
 //! ## Versions
 //!
@@ -54,11 +58,31 @@
 //! beside a running appliance: the database is copied as it is at one moment. What is running and not saved is not in it.
 //! It holds secrets, so it is made for its owner alone (mode 0600).
 //!
-//! A restore compares everything with the manifest before anything is moved into its place. It refuses a state directory
+//! A restore compares everything with the manifest before anything is moved into its place, and unpacks no more than that
+//! says. It refuses a state directory
 //! that a process holds or that is not empty, files of a configuration that are there already (`--replace` takes them), names
 //! that lead out of their folder, and what a newer version has made. What FILE names outside its folder is restored only with
 //! `--elsewhere`, to where it was. Uploaded certificates are named by whole paths into the state directory: restore to the
 //! same one. As root, files are given to the owner of the folder that they go to.
+//!
+//! ## A disk that is full, or cannot be written
+//!
+//! | | what happens |
+//! |---|---|
+//! | traffic, probes, DNS | go on |
+//! | scenarios | an activation is published two seconds late, a deactivation waits |
+//! | acts of people | refused: 500, code `disk`, with the reason; nothing was done |
+//! | `PUT /api/v1/config`, `bascule apply` | in force, with a warning that the journal does not have it yet |
+//! | `save config` | refused; FILE stays as it was |
+//! | handover, backup | refused; the running process goes on |
+//! | `/api/v1/status`, `/metrics` | `not_durable` and a problem say why, so does `show status`; `bascule_not_durable` is 1 |
+//! | the journal | waits in memory: 50 000 entries, then the oldest of states are dropped, and the journal says how many |
+//! | a start, also after a power loss | serves from what is saved |
+//! | a first start | ends, and says why |
+//!
+//! Once there is room everything that waits is written within a second or two, and `not_durable` is gone; nobody has to
+//! restart anything. On a file system that is read-only a process that starts has no socket in the state directory: ask it
+//! with `--url`.
 //!
 //! ## Packets
 //!
@@ -73,5 +97,5 @@
 //!
 //! `bascule support /tmp/bascule-support.tar.gz` gathers the configuration with secrets hidden, states of all objects, the
 //! last 5000 entries of the journal, metrics, and figures of the process and the machine from `/proc`; neither command lines
-//! nor environments, where secrets may stand. What it could not get it names. Look into it before you send it: names,
-//! addresses and what people wrote as reasons are in it.
+//! nor environments, where secrets may stand, and no comment in which a setting stands. What it could not get it names. Look
+//! into it before you send it: names, addresses and what people wrote, in comments and as reasons, are in it.

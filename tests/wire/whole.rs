@@ -30,6 +30,10 @@ mod gslb;
 mod gslb_made;
 #[path = "whole/handover.rs"]
 mod handover;
+#[path = "whole/handover_attacked.rs"]
+mod handover_attacked;
+#[path = "whole/handover_vips.rs"]
+mod handover_vips;
 #[path = "whole/imported.rs"]
 mod imported;
 #[path = "whole/kept.rs"]

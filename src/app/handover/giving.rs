@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::process::{Child, Command};
+use std::process::{Child, Command, ExitStatus};
 use std::time::Duration;
 
 use super::wire::{self, Line, Said};
@@ -13,6 +13,16 @@ use super::{LOADED_WITHIN, READY_WITHIN, VARIABLE};
 use crate::control::{Handle, World};
 use crate::dataplane::handed::Socket;
 use crate::model::state::VserverState;
+
+/// How long deliveries that are under way may take to end: of those that have not the new process sends the same again.
+const HUSHED_WITHIN: Duration = Duration::from_secs(2);
+
+/// The new process says again and again what it sees: one that does not stands still. As long as it may take to read a
+/// large state.
+const SILENT: Duration = Duration::from_secs(20);
+
+/// Between two looks at whether the other process is there still.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// What a process needs to hand itself over.
 pub(in crate::app) struct Giver {
@@ -23,8 +33,8 @@ pub(in crate::app) struct Giver {
 }
 
 /// The process that serves from now on.
-pub(in crate::app) struct Given {
-    pub pid: u32,
+pub(in crate::app) struct Heir {
+    child: Child,
 }
 
 /// A process that is killed unless it is let go.
@@ -39,7 +49,7 @@ impl Giver {
     }
 
     /// Hands over, or says why not; then no other process is there, and the store may be taken back.
-    pub async fn give(&self, handle: &Handle, sockets: impl Future<Output = Vec<Socket>>) -> Result<Given, String> {
+    pub async fn give(&self, handle: &Handle, sockets: impl Future<Output = Vec<Socket>>) -> Result<Heir, String> {
         if !self.keeps {
             return Err("state is kept in memory, where no other process finds it".to_owned());
         }
@@ -59,11 +69,7 @@ impl Giver {
         tracing::info!(pid, program = %self.program.display(), "handing over");
         let gave = self.converse(handle, ours, pid, sockets.await).await;
         match gave {
-            Ok(()) => {
-                name_main_process(pid);
-                child.let_go();
-                Ok(Given { pid })
-            }
+            Ok(()) => child.let_go().ok_or_else(|| "there is no process".to_owned()),
             Err(why) => {
                 // It must not hold the store when this process takes it again.
                 let ended = tokio::task::spawn_blocking(move || child.end()).await.ok().flatten();
@@ -98,12 +104,39 @@ impl Giver {
             Said::Failed { why } => return Err(why),
             other => return Err(format!("the new process says {other:?} where it should have loaded")),
         }
+        handle.hush(HUSHED_WITHIN).await;
         handle.give_store(pid).await?;
         let ready = async {
             line.say(&Said::Yours).await.map_err(failed)?;
             until_ready(handle, &mut line).await.unwrap_or_else(|error| Err(failed(error)))
         };
-        within(READY_WITHIN, "to be ready", ready).await?
+        within(READY_WITHIN, "to be ready", ready).await??;
+        // From here on there is no way back.
+        name_main_process(pid);
+        let _ = line.say(&Said::Named).await;
+        Ok(())
+    }
+}
+
+// === impl Heir ===
+
+impl Heir {
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Returns once it has ended of a fault, and with what: then nobody serves. One that ended in peace was stopped, or
+    /// has handed over itself.
+    pub async fn failed(&mut self) -> ExitStatus {
+        let mut looks = tokio::time::interval(LOOK);
+        loop {
+            looks.tick().await;
+            match self.child.try_wait() {
+                Ok(None) => {}
+                Ok(Some(status)) if !status.success() => return status,
+                Ok(Some(_)) | Err(_) => std::future::pending().await,
+            }
+        }
     }
 }
 
@@ -121,7 +154,10 @@ async fn within<T>(limit: Duration, what: &str, future: impl Future<Output = T>)
 
 async fn until_ready(handle: &Handle, line: &mut Line) -> io::Result<Result<(), String>> {
     loop {
-        match line.hear().await? {
+        let Ok(said) = tokio::time::timeout(SILENT, line.hear()).await else {
+            return Ok(Err(format!("the new process has said nothing for {SILENT:?}")));
+        };
+        match said? {
             Said::Sees { settled, down } => {
                 let Ok(here) = handle.read(up_here).await else { return Ok(Err("the appliance is stopping".into())) };
                 if settled && lost(&here, &down).is_empty() {
@@ -130,7 +166,7 @@ async fn until_ready(handle: &Handle, line: &mut Line) -> io::Result<Result<(), 
             }
             Said::Serving => return Ok(Ok(())),
             Said::Failed { why } => return Ok(Err(why)),
-            Said::Loaded | Said::Yours | Said::Go => {}
+            Said::Loaded | Said::Yours | Said::Go | Said::Named => {}
         }
     }
 }
@@ -156,8 +192,8 @@ impl Started {
         self.0.as_ref().map_or(0, Child::id)
     }
 
-    fn let_go(&mut self) {
-        self.0 = None;
+    fn let_go(&mut self) -> Option<Heir> {
+        self.0.take().map(|child| Heir { child })
     }
 
     /// Ends it, and says what it ended with where that was by itself.
@@ -210,5 +246,18 @@ mod tests {
         };
         assert_eq!(run("exit 3").end().as_deref(), Some("exit status: 3"));
         assert_eq!(run("sleep 60").end(), None);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_took_over_and_fails_is_told_and_who_ends_in_peace_is_not() {
+        let ends = async |script: &str| {
+            let child = Command::new("sh").args(["-c", script]).stdin(std::process::Stdio::null()).spawn();
+            let mut heir = Heir { child: child.unwrap() };
+            let _ = heir.child.wait();
+            tokio::time::timeout(Duration::from_secs(5), heir.failed()).await.ok().map(|status| status.to_string())
+        };
+        assert_eq!(ends("exit 70").await.as_deref(), Some("exit status: 70"));
+        assert_eq!(ends("kill -KILL $$").await.as_deref(), Some("signal: 9 (SIGKILL)"));
+        assert_eq!(ends("exit 0").await, None);
     }
 }

@@ -14,6 +14,9 @@ use crate::model::state::VserverState;
 /// Between two looks at what is known by now.
 const LOOK: Duration = Duration::from_millis(50);
 
+/// How long the other one may take to tell the service manager. What waits for it is a sign of life alone.
+const NAMED_WITHIN: Duration = Duration::from_secs(2);
+
 /// A process that goes on where another one is.
 pub(in crate::app) struct Taking {
     line: Line,
@@ -81,7 +84,7 @@ impl Taking {
     }
 
     /// Says that this process accepts. From then on it may write.
-    pub async fn serving(mut self) {
+    pub async fn serving(&mut self) {
         if self.line.say(&Said::Serving).await.is_ok() {
             tracing::info!(from = self.from, "serving in its place");
         }
@@ -89,6 +92,18 @@ impl Taking {
         if left > 0 {
             tracing::info!(sockets = left, "closed: the configuration does not ask for them");
         }
+    }
+
+    /// Returns once the service manager listens to this process: what it says before is passed over.
+    pub async fn named(mut self) {
+        let named = async {
+            while let Ok(said) = self.line.hear().await {
+                if said == Said::Named {
+                    return;
+                }
+            }
+        };
+        let _ = tokio::time::timeout(NAMED_WITHIN, named).await;
     }
 
     async fn until(&mut self, is_it: impl Fn(&Said) -> bool) {

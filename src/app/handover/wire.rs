@@ -42,6 +42,8 @@ pub(super) enum Said {
     Go,
     /// New: it accepts.
     Serving,
+    /// Old: the service manager knows which process is the main one from now on.
+    Named,
 }
 
 /// What comes before the descriptors.

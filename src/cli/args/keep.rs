@@ -46,7 +46,8 @@ pub enum Keep {
         target: Target,
     },
     /// Have the running appliance go on as a new process of the program as it is installed now, without a lost connection:
-    /// for upgrades. Exit 0 when the new one serves; 1 when the old one goes on, and why.
+    /// for upgrades. Exit 0 when the new one serves; 1 when the old one goes on, and why; 3 where nobody could be asked, since
+    /// none runs there, or one of a version that cannot do it.
     Handover {
         /// The appliance's state directory. Default: $STATE_DIRECTORY, ./state, /var/lib/bascule.
         #[arg(long, value_name = "DIR")]

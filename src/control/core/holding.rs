@@ -12,6 +12,8 @@ use crate::model::time::Now;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Writing {
     Here,
+    /// This process, which is about to give it away: nothing new is sent.
+    Hushed,
     /// A former process, which still serves.
     NotYet,
     /// The next process.
@@ -34,6 +36,12 @@ impl Writing {
 impl Core {
     pub(super) fn store_asked(&mut self, now: Now, ask: StoreAsk) {
         match ask {
+            StoreAsk::Hush { answer } => {
+                if self.writing == Writing::Here {
+                    self.writing = Writing::Hushed;
+                }
+                let _ = answer.send(self.outbox.under_way());
+            }
             StoreAsk::Give { to, answer } => match self.why_not_given() {
                 Some(why) => drop(answer.send(Err(why))),
                 None => {
@@ -44,8 +52,10 @@ impl Core {
                 }
             },
             StoreAsk::TakeBack { why } => {
-                if self.writing == Writing::There {
-                    self.write_again(now, ToDisk::TakeBack);
+                match self.writing {
+                    Writing::There => self.write_again(now, ToDisk::TakeBack),
+                    Writing::Hushed => self.writing = Writing::Here,
+                    Writing::Here | Writing::NotYet => {}
                 }
                 self.tell_handover(now, serde_json::json!({ "phase": "failed", "why": why }));
             }
@@ -65,10 +75,14 @@ impl Core {
         let why = match self.writing {
             Writing::NotYet => "this process is itself not yet the writer",
             Writing::There => "another process has the state already",
-            Writing::Here if self.stopping.is_some() => "the appliance is stopping",
-            Writing::Here if self.is_changing() => "a change of the configuration is under way: try again",
-            Writing::Here if self.is_disk_swamped() => "too much waits for a disk that does not answer",
-            Writing::Here => return None,
+            Writing::Here | Writing::Hushed if self.stopping.is_some() => "the appliance is stopping",
+            Writing::Here | Writing::Hushed if self.is_changing() => {
+                "a change of the configuration is under way: try again"
+            }
+            Writing::Here | Writing::Hushed if self.is_disk_swamped() => {
+                "too much waits for a disk that does not answer"
+            }
+            Writing::Here | Writing::Hushed => return None,
         };
         Some(why.to_owned())
     }
@@ -79,7 +93,12 @@ impl Core {
 
     /// Whether this process may remember what people do.
     pub(super) fn writes(&self) -> bool {
-        self.writing == Writing::Here
+        matches!(self.writing, Writing::Here | Writing::Hushed)
+    }
+
+    /// Whether what is due of the outbox goes out.
+    pub(super) fn sends(&self) -> bool {
+        self.stopping.is_none() && self.writing == Writing::Here
     }
 
     /// Refuses what would have to be remembered while another process has the store. `Some`: it is none of that.

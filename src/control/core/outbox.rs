@@ -32,7 +32,7 @@ impl Core {
 
     /// Sends off what is due, and notes what became of the rest.
     pub(super) fn look_at_outbox(&mut self, now: Now) {
-        if self.stopping.is_none() && self.writes() {
+        if self.sends() {
             let model = Arc::clone(self.engine.model());
             for delivery in self.outbox.take_due(now) {
                 let Some(trigger) = model.trigger_id(&delivery.trigger) else { continue };

@@ -46,6 +46,12 @@ impl Box {
         status
     }
 
+    /// Waits until the process has ended by itself, and answers what with.
+    pub fn ended(&mut self) -> i32 {
+        let mut child = self.child.take().expect("it runs");
+        child.wait().expect("it ends").code().expect("it ends by itself")
+    }
+
     fn start_as_program(config: &str) -> Box {
         let dir = tempfile::tempdir().expect("a folder");
         std::fs::write(dir.path().join("box.toml"), config).expect("the configuration is written");

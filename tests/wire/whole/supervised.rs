@@ -54,6 +54,23 @@ fn a_service_manager_is_told_of_the_start_of_life_and_of_the_stop() {
 }
 
 #[test]
+fn a_service_manager_hears_of_the_next_process_before_that_gives_a_sign_of_life_and_only_of_it_from_then_on() {
+    let manager = Manager::new();
+    let environment = [("NOTIFY_SOCKET", &*manager.path), ("WATCHDOG_USEC", "300000")];
+    let mut box_ = Box::start_with_environment(&environment, CONFIG);
+    manager.hears("READY=1");
+    let (status, text) = box_.run(&["handover", "--state", &box_.path("state").display().to_string()]);
+    assert_eq!(status, 0, "{text}");
+    assert_eq!(box_.handed_over(), 0);
+    let told = manager.hears(&format!("MAINPID={}", box_.heir()));
+    assert!(!told.contains("STOPPING"), "{told}");
+    manager.hears("READY=1");
+    for _ in 0..3 {
+        manager.hears("WATCHDOG=1");
+    }
+}
+
+#[test]
 fn a_process_that_stands_still_gives_no_sign_of_life() {
     let manager = Manager::new();
     let environment = [("NOTIFY_SOCKET", &*manager.path), ("WATCHDOG_USEC", "300000")];

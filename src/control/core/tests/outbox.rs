@@ -1,9 +1,13 @@
 //! Triggers and guards: what is promised with a commit, what is asked before one, and what a kill leaves of both.
 
+use tokio::sync::oneshot;
+
 use super::bench::{Bench, modes};
 use super::*;
+use crate::control::Request;
 use crate::control::command::{Command, Note, Refusal};
 use crate::control::courier::{Errand, Returned};
+use crate::control::handing::StoreAsk;
 use crate::model::delivery::Delivery;
 use crate::model::event::{GuardVerdict, Outcome};
 use crate::model::scenario::Mode;
@@ -298,4 +302,27 @@ fn a_forced_transition_past_its_guard_asks_nobody() {
     drop(bench.command(Command::SetModes { scenario, activate, deactivate, override_guard: true, if_seq, note }));
     assert!(bench.published_active());
     assert_eq!(asked(&mut bench), None);
+}
+
+#[test]
+fn a_process_that_is_about_to_hand_over_sends_nothing_more_and_does_not_wake_for_it_until_it_goes_on() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut bench = Bench::with_text_on(&config(""), dir.path());
+    let hush = |bench: &mut Bench| {
+        let (answer, mut under_way) = oneshot::channel();
+        bench.feed(Input::Request(Request::Store(StoreAsk::Hush { answer })));
+        under_way.try_recv().unwrap()
+    };
+    bench.probe(Outcome::Fail);
+    let [first] = &sent(&mut bench)[..] else { panic!("one delivery") };
+    assert_eq!(hush(&mut bench), 1, "it is under way");
+    bench.probe(Outcome::Pass);
+    delivered(&mut bench, first.id);
+    bench.wait(SECOND * 5);
+    assert_eq!(hush(&mut bench), 0);
+    assert_eq!(sent(&mut bench), [], "what is due waits");
+    assert!(bench.core.wake_at(bench.now.tick) > bench.now.tick, "and nobody turns in circles for it");
+    bench.feed(Input::Request(Request::Store(StoreAsk::TakeBack { why: "it failed".into() })));
+    bench.wait(SECOND);
+    assert_eq!(sent(&mut bench).len(), 1);
 }
