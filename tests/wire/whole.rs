@@ -16,6 +16,8 @@ mod certificates;
 mod commands;
 #[path = "whole/complaints.rs"]
 mod complaints;
+#[path = "whole/disks.rs"]
+mod disks;
 #[path = "whole/drains.rs"]
 mod drains;
 #[path = "whole/drills.rs"]

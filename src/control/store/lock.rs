@@ -1,7 +1,7 @@
 //! Two processes on one state directory would each publish states that the other never saw.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{Read, Seek, Write};
+use std::io::{ErrorKind, Read, Seek, Write};
 use std::path::Path;
 use std::time::Duration;
 
@@ -36,13 +36,12 @@ impl Lock {
 
     pub fn take(dir: &Path) -> Result<Lock, StoreError> {
         let path = dir.join("bascule.lock");
-        let mut file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&path)
-            .map_err(|e| StoreError::new(format!("cannot write {}: {e}", path.display())))?;
+        let mut file = match OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path) {
+            // What is saved there is served from all the same.
+            Err(e) if e.kind() == ErrorKind::ReadOnlyFilesystem && path.exists() => File::open(&path),
+            opened => opened,
+        }
+        .map_err(|e| StoreError::new(format!("cannot write {}: {e}", path.display())))?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(in_use(dir, &mut file)),

@@ -361,12 +361,20 @@ pub(super) fn make_private(dir: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
+/// Whether the index of the write-ahead log could not grow: on a full disk the first thing that fails.
+fn has_no_room(e: &rusqlite::Error) -> bool {
+    e.sqlite_error().is_some_and(|e| e.extended_code == rusqlite::ffi::SQLITE_IOERR_SHMSIZE)
+}
+
 /// A failure of SQLite in the operator's words.
 pub(super) fn error(path: &str, e: &rusqlite::Error) -> StoreError {
     use rusqlite::ErrorCode;
     let (what, retry) = match e.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => (format!("cannot write {path}: the disk is full; make room"), true),
         Some(ErrorCode::ReadOnly) => (format!("cannot write {path}: it is read-only"), true),
+        Some(ErrorCode::SystemIoFailure) if has_no_room(e) => {
+            (format!("cannot write {path}: there is no room beside it; make room"), true)
+        }
         Some(ErrorCode::CannotOpen) => (format!("cannot open {path}: {e}"), true),
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
             (format!("cannot write {path}: another program holds its lock"), true)

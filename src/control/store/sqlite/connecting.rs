@@ -9,6 +9,9 @@ use rusqlite::Connection;
 use super::error;
 use crate::control::store::{StoreError, schema};
 
+/// SQLite's name of the file system that it takes no locks on.
+const WITHOUT_LOCKS: &str = "unix-none";
+
 /// Opens the file for writing; makes it and its tables where they are missing.
 pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
     let shown = path.display().to_string();
@@ -64,17 +67,20 @@ pub(in crate::control::store) fn copy(path: &Path, to: &Path) -> Result<i64, Sto
 }
 
 /// Opens a file that cannot be written, for as long as it takes to read what is saved. With the exclusive lock the index
-/// of the write-ahead log is kept in memory, so that no file must grow. Errors: `why_not`, since it says what to mend.
+/// of the write-ahead log is kept in memory, so that no file must grow; where nothing at all may be written not even that
+/// lock can be had, and nobody else needs it: the lock of the directory is held. Errors: `why_not`, since it says what to
+/// mend.
 pub(super) fn connect_for_reading(path: &Path, why_not: &StoreError) -> Result<Connection, StoreError> {
-    let open = || {
-        let db = Connection::open_with_flags(path, rusqlite::OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-        db.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
-        schema::meta(&db, "schema").map(|schema| (db, schema))
+    let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_WRITE;
+    let read = |db: rusqlite::Result<Connection>| {
+        let db = db.ok()?;
+        db.pragma_update(None, "locking_mode", "EXCLUSIVE").ok()?;
+        let schema = schema::meta(&db, "schema").ok()??;
+        schema.parse().is_ok_and(|schema| (1..=schema::SCHEMA).contains(&schema)).then_some(db)
     };
-    match open() {
-        Ok((db, Some(schema))) if schema.parse().is_ok_and(|schema| (1..=schema::SCHEMA).contains(&schema)) => Ok(db),
-        Ok(_) | Err(_) => Err(why_not.clone()),
-    }
+    read(Connection::open_with_flags(path, flags))
+        .or_else(|| read(Connection::open_with_flags_and_vfs(path, flags, WITHOUT_LOCKS)))
+        .ok_or_else(|| why_not.clone())
 }
 
 /// Opens a file of this version or an older one to read it, beside others that do.
