@@ -130,8 +130,8 @@ impl Pieces {
         self.take("journal.json", journal.map(|value| format!("{value:#}\n")).map_err(|e| e.to_string()));
         self.take("metrics.txt", client.text("/metrics", "text/plain").await.map_err(|e| e.to_string()));
         let config = client.text("/api/v1/config", "application/toml").await.map_err(|e| e.to_string());
-        // Whoever asks over the socket is told everything.
-        self.take("config.toml", config.and_then(|text| edit::redact(&text)));
+        // Whoever asks over the socket is told everything. Comments too may hold settings, as in the journal.
+        self.take("config.toml", config.and_then(|text| edit::redact(&edit::for_journal(&text))));
     }
 
     fn look(&mut self, state: &Path) {

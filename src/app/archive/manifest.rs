@@ -6,7 +6,7 @@ use std::path::{Component, Path};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::{FILES_MOST, TOTAL_MOST};
+use super::{FILES_MOST, TOTAL_MOST, is_of_a_process};
 
 /// Of the format below.
 pub(super) const FORMAT: u32 = 1;
@@ -77,10 +77,12 @@ impl Manifest {
     }
 }
 
-/// Whether a name stays where it is put: under one of the three folders, and nowhere up.
+/// Whether a name stays where it is put: under one of the three folders, and nowhere up; and is none that a process makes
+/// for itself.
 pub(super) fn is_safe(name: &str) -> bool {
     let under = ["config/", "elsewhere/", "state/"].iter().find_map(|folder| name.strip_prefix(folder));
-    under.is_some_and(is_plain)
+    let is_made = |name: &str| name != "bascule.db" && is_of_a_process(name);
+    under.is_some_and(is_plain) && !name.strip_prefix("state/").is_some_and(is_made)
 }
 
 /// Names of folders and a file alone: not empty, no `..`, no `.`, no root, no byte that a name cannot have.
@@ -140,6 +142,8 @@ mod tests {
             "other/a",
             "config",
             "config/a//b",
+            "state/bascule.lock",
+            "state/bascule.db-wal",
         ];
         for bad in bad {
             assert!(!is_safe(bad), "{bad}");

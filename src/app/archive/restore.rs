@@ -3,17 +3,22 @@
 //! Everything is unpacked beside where it goes, compared with the manifest, and only then moved into its place, the
 //! database last: a restore that fails or is interrupted leaves a state directory that is still empty.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _, chown};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use flate2::read::GzDecoder;
 
 use super::manifest::{Item, Manifest, copy};
 use super::{MANIFEST, MANIFEST_MOST, is_of_a_process};
 use crate::control::store;
+
+/// Between two files: the headers of the next one, with a long name. Bytes.
+const HEADERS_MOST: u64 = 1 << 20;
 
 /// A folder that is gone when this is, with all that is left in it.
 struct Staging(PathBuf);
@@ -31,7 +36,9 @@ pub fn restore(
     let shown = archive.display().to_string();
     let damaged = |error: io::Error| format!("{shown} is no backup, or damaged: {error}");
     let file = File::open(archive).map_err(|error| format!("{shown}: {error}"))?;
-    let mut tar = tar::Archive::new(GzDecoder::new(io::BufReader::new(file)));
+    let allowed = Rc::new(Cell::new(MANIFEST_MOST));
+    let unpacked = Bounded { from: GzDecoder::new(io::BufReader::new(file)), left: Rc::clone(&allowed) };
+    let mut tar = tar::Archive::new(unpacked);
     let mut entries = tar.entries().map_err(damaged)?;
     let manifest = manifest(entries.next().transpose().map_err(damaged)?).map_err(damaged)?;
     manifest.check(store::SCHEMA).map_err(|why| format!("{shown}: {why}"))?;
@@ -45,7 +52,10 @@ pub fn restore(
     let mut moves =
         Moves { config, folder: &folder, state, file: &manifest.file, elsewhere, left_out: 0, all: Vec::new() };
     let mut expected: HashMap<&str, &Item> = manifest.files.iter().map(|item| (item.name.as_str(), item)).collect();
-    for entry in entries {
+    let mut left_out = 0;
+    loop {
+        allowed.set(HEADERS_MOST.saturating_add(left_out));
+        let Some(entry) = entries.next() else { break };
         let mut entry = entry.map_err(damaged)?;
         let name = String::from_utf8(entry.path_bytes().into_owned()).unwrap_or_default();
         let Some(item) = expected.remove(name.as_str()) else {
@@ -54,7 +64,12 @@ pub fn restore(
         if !entry.header().entry_type().is_file() {
             return Err(format!("{shown} is damaged: `{name}` is not a regular file"));
         }
-        let Some(to) = moves.place(&item.name) else { continue };
+        allowed.set(HEADERS_MOST.saturating_add(item.bytes));
+        let Some(to) = moves.place(&item.name) else {
+            left_out = item.bytes;
+            continue;
+        };
+        left_out = 0;
         let staged = match item.name.starts_with("state/") {
             true => staged_state.0.join(moves.all.len().to_string()),
             false => staged_config.0.join(moves.all.len().to_string()),
@@ -84,6 +99,23 @@ pub fn restore(
         ));
     }
     Ok(told)
+}
+
+/// Ends with an error where more comes out of an archive than it has to: a few bytes may unpack to more than memory holds.
+struct Bounded<R> {
+    from: R,
+    left: Rc<Cell<u64>>,
+}
+
+// === impl Bounded ===
+
+impl<R: Read> Read for Bounded<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.from.read(into)?;
+        let left = self.left.get().checked_sub(read as u64);
+        self.left.set(left.ok_or_else(|| io::Error::other("it unpacks to more than it says"))?);
+        Ok(read)
+    }
 }
 
 /// Where everything goes.

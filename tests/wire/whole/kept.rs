@@ -17,12 +17,60 @@ const CONFIG: &str = r#"
     services = ["a"]
 "#;
 
-/// Whose hash is a secret.
-const USER: &str = r#"
+/// Secrets of all kinds, each with `hush` in it, or in a file.
+const SECRETS: &str = r#"
+    # [admin.user.old] password = "hush"
     [admin.user.ops]
     role = "operator"
     password_hash = "$argon2id$v=19$m=19456,t=2,p=1$c2FsdHNhbHRzYWx0$YmFzY3VsZS1zZWNyZXQtaGFzaC1oZXJlIS1zZWNyZXQ"
+    [admin.token.ci]
+    role = "operator"
+    hash = "sha256:5ec2e75ec2e75ec2e75ec2e75ec2e75ec2e75ec2e75ec2e75ec2e75ec2e75ec2"
+    [admin.ldap]
+    url = "ldap://127.0.0.1:1"
+    bind_dn = "cn=box"
+    bind_password = { file = "secret" }
+    base = "dc=test"
+    roles = { admins = "operator" }
+    [trigger.page]
+    type = "HTTP"
+    uri = "http://127.0.0.1:1/page?key=hush"
+    headers = { Authorization = "Bearer hush" }
+    body = "hush ${scenario}"
+    secret = { file = "secret" }
+    [scenario.s]
+    oscillation = { commits = 0, within = "10m" }
+    [scenario.s.activate]
+    when = [["sw:go"]]
+    triggers = ["page"]
+    [scenario.s.deactivate]
+    when = [["sw:go!"]]
+    [monitor.ecv]
+    type = "HTTP-ECV"
+    send = "GET /hush HTTP/1.0"
+    receive = "hush"
+    custom_headers = "X-Key: hush"
+    [service.b]
+    type = "HTTP"
+    address = "127.0.0.1:1"
+    monitors = ["ecv"]
+    [responder_action.sorry]
+    type = "respondwith"
+    target = '"HTTP/1.1 403 No\r\nX-Key: hush\r\n\r\nhush"'
+    [dns]
+    listen = ["127.0.0.1:0"]
+    [dns.tsig."xfr.example"]
+    algorithm = "hmac-sha256"
+    secret = { file = "tsig" }
+    [zone."example.test"]
+    ttl = "30s"
+    soa = { mname = "ns1.example.test.", rname = "hostmaster.example.test." }
+    static = "@ NS ns1\nns1 A 127.0.0.1\n"
+    transfer = { allow = ["127.0.0.1"], key = "xfr.example" }
 "#;
+
+/// `hush`, thirty-two bytes of it, in Base64.
+const TSIG: &str = "aHVzaGh1c2hodXNoaHVzaGh1c2hodXNoaHVzaGh1c2g=";
 
 fn text(path: &std::path::Path) -> String {
     path.display().to_string()
@@ -54,7 +102,12 @@ fn what_was_kept_of_a_running_appliance_goes_on_where_it_was_on_another_machine(
 #[test]
 fn a_bundle_for_support_holds_states_and_figures_and_no_secret() {
     let a = Backend::start("a");
-    let box_ = Box::start(&(CONFIG.replace("ADDRESS", &a.address.to_string()) + USER));
+    let config = CONFIG.replace("ADDRESS", &a.address.to_string()) + SECRETS;
+    let box_ = Box::start_beside(&[("secret", "hush"), ("tsig", TSIG)], &config);
+    box_.act("PUT", "/switches/go", r#"{"value": true}"#);
+    super::box_under_test::within(std::time::Duration::from_secs(5), "the trigger has failed", || {
+        box_.get("/triggers").to_string().contains("refused")
+    });
     let archive = box_.path("support.tar.gz");
     let (status, told) = box_.run(&["support", &text(&archive), "--state", &text(&box_.path("state"))]);
     assert_eq!(status, 0, "{told}");
@@ -72,8 +125,10 @@ fn a_bundle_for_support_holds_states_and_figures_and_no_secret() {
     assert!(piece("metrics.txt").contains("bascule_"));
     assert!(piece("journal.json").contains("\"start\""));
     assert!(piece("process/status").contains(&format!("Pid:\t{}", box_.pid())));
-    let told: Vec<_> = pieces.iter().filter(|(_, text)| text.contains("YmFzY3VsZS1zZWNyZXQ")).collect();
-    assert!(told.is_empty(), "{told:?}");
+    for secret in ["hush", "YmFzY3VsZS1zZWNyZXQ", "5ec2e7", &TSIG[..8]] {
+        let told: Vec<_> = pieces.iter().filter(|(_, text)| text.contains(secret)).collect();
+        assert!(told.is_empty(), "{secret}: {told:?}");
+    }
     assert!(piece("about.json").contains("\"missing\""));
 }
 

@@ -171,3 +171,47 @@ fn a_backup_that_was_changed_restores_nothing() {
     fs::write(site.at("kept.tar.gz"), "no archive").unwrap();
     assert!(site.restore_to("new").unwrap_err().contains("is no backup, or damaged"));
 }
+
+#[test]
+fn a_backup_that_is_cut_off_anywhere_or_unpacks_without_end_restores_nothing() {
+    let site = Site::new();
+    entries(&site.at("state"), 1);
+    site.backup().unwrap();
+    let whole = fs::read(site.at("kept.tar.gz")).unwrap();
+    for part in 0..40 {
+        fs::write(site.at("kept.tar.gz"), &whole[..whole.len() * part / 40]).unwrap();
+        let refused = site.restore_to("new").unwrap_err();
+        assert!(refused.contains("kept.tar.gz"), "{part}: {refused}");
+        assert!(!site.at("new/etc/new.toml").exists() && !site.at("new/state/bascule.db").exists(), "{part}");
+    }
+    // A name of two GiB, of which some KiB are on the disk: whoever reads it keeps it in memory.
+    let mut packer = GzEncoder::new(File::create(site.at("kept.tar.gz")).unwrap(), Compression::fast());
+    let mut manifest = tar::Header::new_gnu();
+    let text = serde_json::to_vec(&Manifest {
+        backup: super::super::manifest::FORMAT,
+        version: "1".into(),
+        made_at: "now".into(),
+        schema: None,
+        file: "box.toml".into(),
+        files: vec![],
+    });
+    let text = text.unwrap();
+    manifest.set_path(MANIFEST).unwrap();
+    manifest.set_size(text.len() as u64);
+    manifest.set_cksum();
+    packer.write_all(manifest.as_bytes()).unwrap();
+    packer.write_all(&text).unwrap();
+    packer.write_all(&vec![0; text.len().next_multiple_of(512) - text.len()]).unwrap();
+    let mut header = tar::Header::new_gnu();
+    header.set_entry_type(tar::EntryType::GNULongName);
+    header.set_path("name").unwrap();
+    header.set_size(2 << 30);
+    header.set_cksum();
+    packer.write_all(header.as_bytes()).unwrap();
+    for _ in 0..8 {
+        packer.write_all(&vec![b'a'; 1 << 20]).unwrap();
+    }
+    packer.finish().unwrap();
+    let refused = site.restore_to("new").unwrap_err();
+    assert!(refused.contains("more than it says"), "{refused}");
+}
