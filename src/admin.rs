@@ -23,6 +23,7 @@ mod health;
 mod history;
 mod idempotency;
 mod look;
+mod machine;
 mod metrics;
 mod nitro;
 mod openapi;
@@ -34,8 +35,8 @@ mod server;
 mod superuser;
 mod timeline;
 mod tls;
+mod tools;
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -68,6 +69,9 @@ struct Shared {
     turns: edit::Turns,
     answers: idempotency::Answers,
     nitro: nitro::Nitro,
+    /// How busy the processors are.
+    meter: machine::Meter,
+    tools: tools::Tools,
     cleared: cleared::Cleared,
     history: Arc<history::History>,
     /// Streams of `/events`.
@@ -80,24 +84,23 @@ struct Shared {
 // === impl App ===
 
 impl App {
-    fn new(
-        handle: Handle,
-        tls: Arc<TlsDoor>,
-        state: Option<PathBuf>,
-        first_boot: Option<FirstBoot>,
-        stopping: watch::Receiver<bool>,
-    ) -> App {
+    /// The doors are for somebody else to open.
+    fn new(handle: Handle, doors: &Doors, stopping: watch::Receiver<bool>) -> App {
+        let Doors { tls, state, first_boot, people, program, .. } = doors;
         let events = events::Hub::start(handle.clone(), stopping.clone());
-        let history = history::History::start(handle.clone(), state, stopping.clone());
+        let history = history::History::start(handle.clone(), state.clone(), stopping.clone());
+        let tools = tools::Tools::new(program.clone(), state.clone());
         App(Arc::new(Shared {
             handle,
-            keeper: auth::Keeper::new(),
-            tls,
-            first_boot,
+            keeper: auth::Keeper::with_people(*people),
+            tls: Arc::clone(tls),
+            first_boot: first_boot.clone(),
             events,
             turns: edit::Turns::default(),
             answers: idempotency::Answers::default(),
             nitro: nitro::Nitro::default(),
+            meter: machine::Meter::default(),
+            tools,
             cleared: cleared::Cleared::default(),
             history,
             streams: Arc::default(),
@@ -108,6 +111,11 @@ impl App {
 
     fn handle(&self) -> &Handle {
         &self.0.handle
+    }
+
+    /// What the kernel says of the machine now.
+    fn machine(&self) -> machine::Machine {
+        machine::Machine::read(&self.0.meter, tokio::time::Instant::now(), self.0.tools.state())
     }
 
     fn history(&self) -> &history::History {

@@ -39,6 +39,8 @@ pub struct RunOptions {
     pub ephemeral: bool,
     /// Written when ready: JSON with `admin`, `vservers`, `dns`, `pid`.
     pub ready_file: Option<PathBuf>,
+    /// Whoever is let into this machine by `login-check` may use the local socket with their role.
+    pub logins: bool,
     /// `--set PATH=VALUE`
     pub set: Vec<(String, String)>,
     /// How long open work may take after the stop signal. Default 30 s.

@@ -13,6 +13,7 @@ mod generated;
 mod import;
 mod journal;
 mod login_check;
+mod login_name;
 mod manual;
 mod named;
 mod nstrace;
@@ -89,6 +90,7 @@ pub fn run(command: Command) -> ExitCode {
         Command::Top(args) => top::run(&args),
         Command::Passwd => passwd::run(),
         Command::LoginCheck(args) => login_check::run(&args),
+        Command::LoginName(args) => login_name::run(&args),
         Command::Token { what } => token::run(&what),
         Command::DemoBackend(args) => demo_backend(args),
         Command::Completion { shell } => generated::completion(shell),

@@ -64,8 +64,8 @@ fn tell<E: Display>(name: &str, done: Result<Vec<String>, E>, code: impl FnOnce(
 }
 
 fn options(args: RunArgs) -> RunOptions {
-    let RunArgs { config, state, ephemeral, ready_file, set, drain } = args;
-    RunOptions { config, state, ephemeral, ready_file, set, drain }
+    let RunArgs { config, state, ephemeral, ready_file, logins, set, drain } = args;
+    RunOptions { config, state, ephemeral, ready_file, logins, set, drain }
 }
 
 fn first_boot(args: FirstBootArgs) -> FirstBootOptions {

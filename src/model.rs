@@ -4,6 +4,7 @@
 pub mod access;
 pub mod alert;
 pub mod balancing;
+pub mod capture;
 pub mod check;
 pub mod condition;
 pub mod delivery;
@@ -27,6 +28,7 @@ pub mod net;
 pub mod network;
 pub mod peer;
 pub mod persistence;
+pub mod person;
 pub mod policy;
 pub mod rule;
 pub mod scenario;

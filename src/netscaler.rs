@@ -7,6 +7,7 @@
 //! by name. A [`line`](mod@line) of an `ns.conf` is read as statements, and [`export`] writes a configuration as such
 //! lines; [`import`](mod@import) does so with a whole file.
 
+pub mod capture;
 pub mod choices;
 pub mod document;
 pub mod error;

@@ -43,6 +43,8 @@ mod reads;
 mod refused;
 #[path = "api/secrets.rs"]
 mod secrets;
+#[path = "api/setup.rs"]
+mod setup;
 #[path = "api/shell.rs"]
 mod shell;
 #[path = "api/standing.rs"]

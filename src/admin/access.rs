@@ -56,6 +56,11 @@ impl App {
         self.0.keeper.session_of(id, &snapshot.model, peer).await
     }
 
+    /// The number under which somebody who has shown their password may use the Unix socket from now on.
+    pub(crate) fn number(&self, caller: &Caller) -> Option<u32> {
+        self.0.keeper.number(caller, &self.handle().snapshot().model.admin)
+    }
+
     /// Whether a caller whose answer never ends would be let in still.
     pub(crate) async fn may_stay(&self, caller: &Caller) -> bool {
         match self.admin().await {

@@ -1,7 +1,8 @@
 //! Who calls, and what they may do.
 //!
 //! Three doors. On the Unix socket the kernel says who calls: root and the user that the appliance runs as are
-//! superusers, others are what `[admin.socket]` says of them. Over TCP without configured users only loopback callers are
+//! superusers, [`people`] who have logged in to the machine have their role, others are what `[admin.socket]` says of them.
+//! Over TCP without configured users only loopback callers are
 //! let in, as superuser `admin:local`; because any web page in a local browser could otherwise speak to that door, a
 //! foreign Host name (DNS rebinding), a proxied request and a cross-site act are refused. With users: HTTP Basic, checked
 //! against argon2 hashes ([`verifier`]) or by a [`directory`], or the cookie of a session; and API tokens at any time.
@@ -14,6 +15,7 @@ mod guesses;
 mod keeper;
 mod local;
 mod lockout;
+mod people;
 mod sessions;
 mod token;
 mod verifier;

@@ -17,7 +17,6 @@ mod fault;
 mod files;
 mod gslb;
 mod live;
-mod machine;
 mod missing;
 mod payload;
 mod people;
@@ -29,6 +28,7 @@ mod stat;
 mod suites;
 mod system;
 mod target;
+mod trace;
 mod unbound;
 
 use std::sync::Arc;
@@ -66,7 +66,6 @@ const LOGIN_MAX: usize = 16 << 10;
 pub(super) struct Nitro {
     sessions: session::Sessions,
     missing: missing::Missing,
-    meter: machine::Meter,
     /// The configuration as statements see it, and its hash.
     seen: Mutex<Option<(String, Arc<Document>)>>,
 }
@@ -225,9 +224,8 @@ impl Call<'_> {
             entry::allow(&self.caller, Access::Operate)?;
         }
         let app = self.app.clone();
-        let now = tokio::time::Instant::now();
         let study = move |world: &crate::control::World<'_>| {
-            let machine = machine::Machine::read(&app.0.nitro.meter, now);
+            let machine = app.machine();
             let of_gslb = resource.to_ascii_lowercase().starts_with("gslb");
             let document = of_gslb.then(|| config::document(&app, world)).transpose()?;
             let seen = stat::Seen { world, cleared: &app.0.cleared, document: document.as_deref() };

@@ -21,6 +21,7 @@ mod people;
 mod persistence;
 mod policies;
 mod stats;
+pub(super) mod tools;
 mod whoami;
 mod zones;
 
@@ -45,6 +46,7 @@ pub(crate) fn routes() -> Vec<Route> {
     routes.extend(explain::routes());
     routes.extend(history::routes());
     routes.extend(locks::routes());
+    routes.extend(tools::routes());
     routes.extend(whoami::routes());
     routes.extend(zones::routes());
     routes

@@ -254,6 +254,11 @@ impl Route {
         Route { access: Access::Public, ..self }
     }
 
+    /// Whoever may look at the rest may not look at this.
+    pub fn for_operators(self) -> Route {
+        Route { access: Access::Operate, ..self }
+    }
+
     /// Callers take turns with themselves.
     pub fn searches(self) -> Route {
         Route { searches: true, ..self }

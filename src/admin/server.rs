@@ -30,6 +30,7 @@ use super::{App, route};
 use crate::control::Handle;
 use crate::model::access::SocketRules;
 use crate::model::first_boot::FirstBoot;
+use crate::model::person::is_number;
 use patience::Patience;
 use secure::Secure;
 use share::{Seats, Share, Shares};
@@ -54,6 +55,11 @@ pub struct Doors {
     pub state: Option<PathBuf>,
     /// What the appliance was handed at its first boot.
     pub first_boot: Option<FirstBoot>,
+    /// People of the configuration and of the directory who have logged in to the machine may use the Unix socket with
+    /// their roles.
+    pub people: bool,
+    /// This program on the disk, to be started for captures and archives; `None`: there are none.
+    pub program: Option<PathBuf>,
 }
 
 /// As [`serve_through`], with a generated certificate only in memory.
@@ -65,7 +71,15 @@ pub fn serve(
 ) -> JoinHandle<()> {
     serve_through(
         handle,
-        Doors { tcp, unix, tls: Arc::new(TlsDoor::new(None)), state: None, first_boot: None },
+        Doors {
+            tcp,
+            unix,
+            tls: Arc::new(TlsDoor::new(None)),
+            state: None,
+            first_boot: None,
+            people: false,
+            program: None,
+        },
         shutdown,
     )
 }
@@ -73,8 +87,8 @@ pub fn serve(
 /// Serves REST, events, metrics and health on the given listeners until `shutdown` turns true. The handle ends when
 /// every connection is closed, at most two seconds later.
 pub fn serve_through(handle: Handle, doors: Doors, shutdown: watch::Receiver<bool>) -> JoinHandle<()> {
-    let Doors { tcp, unix, tls, state, first_boot } = doors;
-    let app = App::new(handle.clone(), Arc::clone(&tls), state, first_boot, shutdown.clone());
+    let app = App::new(handle.clone(), &doors, shutdown.clone());
+    let Doors { tcp, unix, tls, people, .. } = doors;
     let router = route::router(app);
     tokio::spawn(async move {
         let mut doors = JoinSet::new();
@@ -88,7 +102,7 @@ pub fn serve_through(handle: Handle, doors: Doors, shutdown: watch::Receiver<boo
         }
         if let Some(listener) = unix {
             match listener.set_nonblocking(true).and_then(|()| UnixListener::from_std(listener)) {
-                Ok(listener) => drop(doors.spawn(accept_unix(listener, handle, router, shutdown))),
+                Ok(listener) => drop(doors.spawn(accept_unix(listener, handle, router, people, shutdown))),
                 Err(error) => tracing::error!(%error, "management cannot listen on its Unix socket"),
             }
         }
@@ -148,10 +162,16 @@ async fn accept_tcp(
     finish(connections).await;
 }
 
-async fn accept_unix(listener: UnixListener, handle: Handle, router: Router, mut shutdown: watch::Receiver<bool>) {
+async fn accept_unix(
+    listener: UnixListener,
+    handle: Handle,
+    router: Router,
+    people: bool,
+    mut shutdown: watch::Receiver<bool>,
+) {
     let path = listener.local_addr().ok().and_then(|at| Some(at.as_pathname()?.to_owned()));
     let mut published = handle.published();
-    let mut rules = SocketRules::default();
+    let mut rules = None;
     let own_uid = own_uid();
     let slots = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     let seats = Seats::default();
@@ -159,9 +179,8 @@ async fn accept_unix(listener: UnixListener, handle: Handle, router: Router, mut
     loop {
         reap(&mut connections);
         let snapshot = handle.snapshot();
-        if let Some(path) = path.as_deref().filter(|_| snapshot.model.admin.socket != rules) {
-            rules = snapshot.model.admin.socket.clone();
-            local::set_permissions(path, &rules);
+        if let Some(path) = path.as_deref().filter(|_| rules.as_ref() != Some(&snapshot.model.admin.socket)) {
+            local::set_permissions(path, rules.insert(snapshot.model.admin.socket.clone()), people);
         }
         drop(snapshot);
         let Ok(slot) = Arc::clone(&slots).acquire_owned().await else { break };
@@ -180,11 +199,13 @@ async fn accept_unix(listener: UnixListener, handle: Handle, router: Router, mut
                     tracing::debug!(uid, "closed: the user has all the connections they may have");
                     continue;
                 }
-                let (seats, rules) = (seats.clone(), rules.clone());
+                let (seats, rules) = (seats.clone(), rules.clone().unwrap_or_default());
+                let is_person = people && is_number(uid);
                 let connection = carry(stream, Peer::Unix { uid, gid, own }, router.clone(), shutdown.clone());
                 connections.spawn(async move {
                     let seat = match seat {
                         None => None,
+                        Some(seat) if is_person => Some(seat),
                         Some(seat) => match seated(seat, &seats, uid, gid, rules).await {
                             None => return,
                             seat => seat,

@@ -86,6 +86,9 @@ impl Listeners {
             let bound: Vec<&SocketAddr> = addresses.iter().filter_map(|address| address.as_ref().ok()).collect();
             all[*key] = json!(bound);
         }
+        if let Some(fingerprint) = &self.fingerprint {
+            all["fingerprint"] = json!(fingerprint);
+        }
         all["pid"] = json!(std::process::id());
         all
     }

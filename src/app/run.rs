@@ -162,7 +162,8 @@ async fn start(options: &RunOptions, taking: &mut Option<Taking>) -> Result<Runn
     let socket = socket.filter(|_| unix.is_some());
     let tls = Arc::new(TlsDoor::new(state.clone()));
     let first_boot = state.as_deref().and_then(|state| first_boot::tell(state, &reactor.handle));
-    let doors = Doors { tcp: Some(admin_listener), unix, tls: Arc::clone(&tls), state, first_boot };
+    let (people, program) = (options.logins, std::env::current_exe().ok());
+    let doors = Doors { tcp: Some(admin_listener), unix, tls: Arc::clone(&tls), state, first_boot, people, program };
     let peers = peer::start(reactor.handle.clone());
     let management = management().map_err(|e| format!("the machine refuses threads: {e}"))?;
     let admin = {
@@ -308,17 +309,22 @@ async fn tell_ready(running: &Running, options: &RunOptions) -> std::convert::In
         }
     };
     cell.reconciled(generation).await;
-    let mut listeners = Listeners::of(running.admin_address, &cell.load_full());
-    listeners.fingerprint = running.tls.current(&cell.load_full().model).ok().flatten().map(|i| i.fingerprint.clone());
+    let listeners = || {
+        let snapshot = cell.load_full();
+        let mut listeners = Listeners::of(running.admin_address, &snapshot);
+        listeners.fingerprint = running.tls.current(&snapshot.model).ok().flatten().map(|i| i.fingerprint.clone());
+        listeners
+    };
     // Whoever started us may have closed our stdout.
-    let _ = listeners.print(std::io::stdout().lock());
-    supervised::ready(listeners.count());
+    let first = listeners();
+    let _ = first.print(std::io::stdout().lock());
+    supervised::ready(first.count());
     let Some(file) = &options.ready_file else { return std::future::pending().await };
     let mut written = serde_json::Value::Null;
     let mut bound = cell.bound();
     loop {
         bound.borrow_and_update();
-        let content = Listeners::of(running.admin_address, &cell.load_full()).json();
+        let content = listeners().json();
         if content != written {
             match ready::write(file, &content) {
                 Ok(()) => written = content,

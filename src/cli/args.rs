@@ -12,9 +12,8 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::demo::DemoArgs;
-use crate::config::units::parse_duration;
 
-pub use boot::{FirstBootArgs, LoginCheckArgs};
+pub use boot::{FirstBootArgs, LoginCheckArgs, LoginNameArgs, RunArgs};
 pub use drill::{DrillListArgs, DrillShowArgs, DrillStartArgs, DrillStopArgs, DrillWhat};
 pub use keep::{Keep, NstraceArgs, Places};
 pub use token::{TokenCreateArgs, TokenHashArgs, TokenListArgs, TokenRevokeArgs, TokenWhat};
@@ -113,9 +112,12 @@ pub enum Command {
     /// Looks for a credential `appliance.config`, then for a drive with the label CIDATA: TOML or an ns.conf. See
     /// `bascule manual first_boot`.
     FirstBoot(FirstBootArgs),
-    /// For the login of the console: exit 0 where PAM_USER is a superuser with the password on standard input.
+    /// For the login of the machine: exit 0 where PAM_USER may come in with the password on standard input.
     #[command(hide = true)]
     LoginCheck(LoginCheckArgs),
+    /// For the login of the machine: answers on standard input and output under which number a name runs.
+    #[command(hide = true)]
+    LoginName(LoginNameArgs),
     /// Make, list and revoke API tokens.
     Token {
         #[command(subcommand)]
@@ -148,28 +150,6 @@ pub struct ApplyArgs {
 }
 
 #[derive(Clone, Debug, Args)]
-pub struct RunArgs {
-    /// The configuration.
-    #[arg(long, value_name = "FILE")]
-    pub config: PathBuf,
-    /// Where state is kept. Default: $STATE_DIRECTORY, else `state` beside FILE.
-    #[arg(long, value_name = "DIR", conflicts_with = "ephemeral")]
-    pub state: Option<PathBuf>,
-    /// Keep state in memory and leave nothing behind.
-    #[arg(long)]
-    pub ephemeral: bool,
-    /// Once ready, write this file: JSON with the real addresses and the pid.
-    #[arg(long, value_name = "FILE")]
-    pub ready_file: Option<PathBuf>,
-    /// Replace a value of the configuration, for this run; may be repeated.
-    #[arg(long, value_name = "PATH=VALUE", value_parser = assignment)]
-    pub set: Vec<(String, String)>,
-    /// How long open work may take once the stop signal has come.
-    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = parse_duration)]
-    pub drain: Duration,
-}
-
-#[derive(Clone, Debug, Args)]
 pub struct CheckArgs {
     /// Configurations, each on its own.
     #[arg(required = true, value_name = "FILE")]
@@ -196,6 +176,9 @@ pub struct ShellArgs {
     /// Print REST's JSON instead of NetScaler's text.
     #[arg(long)]
     pub json: bool,
+    /// On a terminal: offer `config ns` first, where nothing has been configured yet.
+    #[arg(long)]
+    pub setup: bool,
     #[command(flatten)]
     pub target: Target,
 }

@@ -1,4 +1,8 @@
-//! `bascule login-check`: whether somebody at the console is who they say, for PAM's `pam_exec`.
+//! `bascule login-check`: whether somebody at the console or over SSH is who they say, for PAM's `pam_exec`.
+//!
+//! Whoever may log in to the appliance may log in to its machine, and is there what they are here: they run under the
+//! number of their name ([`number`]), and the appliance has said that it knows them by it. A name
+//! that is an account of the machine's own (`bascule`, `daemon`) would run under another number, and never comes in.
 //!
 //! A running appliance is asked over its management address, so that a changed password counts at once, guesses are
 //! counted, and the journal tells of them. One that does not run cannot be asked: then FILE decides, so that a box
@@ -14,7 +18,6 @@ use argon2::Argon2;
 use argon2::password_hash::PasswordVerifier as _;
 use argon2::password_hash::phc::PasswordHash as Phc;
 use reqwest::Method;
-use serde_json::Value;
 
 use super::args::{LoginCheckArgs, Target};
 use super::client::{Client, Failure, runtime};
@@ -22,6 +25,7 @@ use super::fail;
 use crate::files;
 use crate::model::PasswordHash;
 use crate::model::access::Role;
+use crate::model::person::number;
 
 /// A console that waits longer looks dead.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -38,10 +42,19 @@ pub(super) fn run(args: &LoginCheckArgs) -> ExitCode {
     let Ok(password) = std::str::from_utf8(&password[..end]) else {
         return fail("login-check: the password is no text");
     };
+    if !runs_as_themselves(&user) {
+        return fail(&format!("login-check: {user} is a user of the machine itself"));
+    }
     match decide(args, &user, password) {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => fail(&format!("login-check: {why}")),
     }
+}
+
+/// Whether the machine has no account of this name under another number.
+fn runs_as_themselves(user: &str) -> bool {
+    let account = nix::unistd::User::from_name(user);
+    account.is_ok_and(|account| account.is_none_or(|account| account.uid.as_raw() == number(user)))
 }
 
 fn decide(args: &LoginCheckArgs, user: &str, password: &str) -> Result<(), String> {
@@ -49,7 +62,7 @@ fn decide(args: &LoginCheckArgs, user: &str, password: &str) -> Result<(), Strin
     let target = Target { state: Some(args.state.clone()), ..Target::default() };
     let Ok(local) = Client::find(&target) else { return by_file() };
     runtime()?.block_on(async {
-        match ask(&local.within(PATIENCE), user, password).await {
+        match ask(&local.within(PATIENCE), args.superuser, user, password).await {
             Ok(answer) => answer,
             // Nobody answers on the socket that is left over, or on the management address.
             Err(Failure::Unreachable { .. }) => by_file(),
@@ -59,7 +72,7 @@ fn decide(args: &LoginCheckArgs, user: &str, password: &str) -> Result<(), Strin
 }
 
 /// Errors: the appliance could not be asked. Inside: what it said.
-async fn ask(local: &Client, user: &str, password: &str) -> Result<Result<(), String>, Failure> {
+async fn ask(local: &Client, superuser: bool, user: &str, password: &str) -> Result<Result<(), String>, Failure> {
     let status = local.call(Method::GET, "/api/v1/status", None).await?;
     let text = local.text("/api/v1/config", "application/toml").await?;
     let listen = text.parse::<toml::Table>().ok().and_then(|table| listen_of(&table)).unwrap_or(DEFAULT_LISTEN);
@@ -72,8 +85,12 @@ async fn ask(local: &Client, user: &str, password: &str) -> Result<Result<(), St
         Err(why) => return Ok(Err(why)),
     };
     match remote.call(Method::GET, "/api/v1/whoami", None).await {
-        Ok(whoami) if whoami["role"] == Role::Superuser.word() && is_named(&whoami, user) => Ok(Ok(())),
-        Ok(_) => Ok(Err(format!("{user} is no superuser"))),
+        // Where nobody has to log in, whoever calls from this machine has no number: no login is that.
+        Ok(whoami) if whoami["uid"] != number(user) => Ok(Err(format!("the appliance knows no number of {user}"))),
+        Ok(whoami) if superuser && whoami["role"] != Role::Superuser.word() => {
+            Ok(Err(format!("{user} is no superuser")))
+        }
+        Ok(_) => Ok(Ok(())),
         // Its management does not hear this machine (`admin.allow`): the console is a way in all the same.
         Err(failure @ Failure::Unreachable { .. }) => Err(failure),
         Err(failure) => Ok(Err(failure.to_string())),
@@ -81,11 +98,6 @@ async fn ask(local: &Client, user: &str, password: &str) -> Result<Result<(), St
 }
 
 const DEFAULT_LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 9080);
-
-/// Where nobody has to log in, whoever calls from this machine is a superuser without a name: no login is that.
-fn is_named(whoami: &Value, user: &str) -> bool {
-    whoami["actor"].as_str().is_some_and(|actor| actor.rsplit(':').next() == Some(user))
-}
 
 fn listen_of(table: &toml::Table) -> Option<SocketAddr> {
     table.get("admin")?.get("listen")?.as_str()?.parse().ok()
@@ -134,7 +146,13 @@ mod tests {
         assert!(by_file(file.path(), "nsroot", "S3cret").is_err());
         assert!(by_file(file.path(), "nsroot", "").is_err());
         assert!(by_file(file.path(), "nobody", "s3cret").is_err());
-        assert!(by_file(file.path(), "guest", "s3cret").is_err(), "a login there is root's");
+        assert!(by_file(file.path(), "guest", "s3cret").is_err(), "there is nothing that they may do");
+    }
+
+    #[test]
+    fn a_user_of_the_machine_is_nobody_of_the_appliance() {
+        assert!(!runs_as_themselves("root"));
+        assert!(runs_as_themselves("alice-of-the-appliance"));
     }
 
     #[test]

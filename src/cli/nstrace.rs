@@ -16,9 +16,12 @@ use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use nix::sys::socket::{LinkAddr, recvfrom};
+use nix::sys::statvfs::{Statvfs, statvfs};
 use serde_json::Value;
 use socket2::{Domain, Protocol, Socket, Type};
 
@@ -26,6 +29,7 @@ use self::packet::Ends;
 use super::args::{NstraceArgs, Target};
 use super::client::{Client, runtime};
 use super::{aside, fail, say};
+use crate::model::capture::{BEGUN, KEEP_FREE};
 
 /// Longest packet that is taken whole, with what the kernel joins to one. Bytes.
 const PACKET_MOST: usize = 256 << 10;
@@ -51,13 +55,40 @@ struct Wanted {
 struct Taken {
     packets: u64,
     bytes: u64,
-    is_full: bool,
+    why: Ended,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Ended {
+    #[default]
+    Time,
+    Size,
+    Disk,
+    Told,
+}
+
+/// When to end, beside an error.
+struct Bounds<'a> {
+    time: Duration,
+    /// Of the file, in bytes.
+    size: u64,
+    /// Of each packet, in bytes.
+    snap: usize,
+    /// Whether the disk has room left.
+    has_room: &'a dyn Fn() -> bool,
+    /// Somebody has said that it is enough.
+    told: &'a AtomicBool,
 }
 
 pub(super) fn run(args: &NstraceArgs) -> ExitCode {
     match traced(args) {
         Ok(taken) => {
-            let why = if taken.is_full { "the file is as large as it may be" } else { "the time is over" };
+            let why = match taken.why {
+                Ended::Time => "the time is over",
+                Ended::Size => "the file is as large as it may be",
+                Ended::Disk => "the disk has little room left",
+                Ended::Told => "it was stopped",
+            };
             say(&format!("{}: {} packets, {} bytes; {why}", args.file.display(), taken.packets, taken.bytes));
             ExitCode::SUCCESS
         }
@@ -76,11 +107,31 @@ fn traced(args: &NstraceArgs) -> Result<Taken, String> {
     let wanted = wanted(args)?;
     let out = File::options().write(true).create_new(true).mode(0o600).open(&args.file);
     let out = out.map_err(|error| format!("{}: {error}", args.file.display()))?;
-    aside(&format!(
-        "tracing for {:?}, at most {} MiB; what is traced may hold secrets of clients",
-        args.time, args.size
-    ));
-    take(&socket, &wanted, BufWriter::new(out), args.time, args.size << 20).map_err(|error| told(&args.file, &error))
+    let enough = Arc::new(AtomicBool::new(false));
+    if args.attached {
+        end_with_stdin(Arc::clone(&enough));
+    }
+    aside(&format!("{BEGUN}{:?}, at most {} MiB; what is traced may hold secrets of clients", args.time, args.size));
+    let bounds = Bounds {
+        time: args.time,
+        size: args.size << 20,
+        snap: if args.snap == 0 { PACKET_MOST } else { args.snap },
+        has_room: &|| !args.attached || statvfs(&args.file).is_ok_and(|disk| free(&disk) >= KEEP_FREE),
+        told: &enough,
+    };
+    take(&socket, &wanted, BufWriter::new(out), &bounds).map_err(|error| told(&args.file, &error))
+}
+
+fn free(disk: &Statvfs) -> u64 {
+    disk.blocks_available().saturating_mul(disk.fragment_size())
+}
+
+/// Whoever started this one says by closing it that it is enough, and cannot help saying so when they are gone.
+fn end_with_stdin(enough: Arc<AtomicBool>) {
+    std::thread::spawn(move || {
+        let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
+        enough.store(true, Ordering::Relaxed);
+    });
 }
 
 fn told(file: &Path, error: &io::Error) -> String {
@@ -96,10 +147,24 @@ fn open() -> io::Result<Socket> {
     Ok(socket)
 }
 
-fn take(socket: &Socket, wanted: &Wanted, out: impl io::Write, time: Duration, most: u64) -> io::Result<Taken> {
+fn take(socket: &Socket, wanted: &Wanted, out: impl io::Write, bounds: &Bounds<'_>) -> io::Result<Taken> {
     let mut out = pcapng::Writer::new(out)?;
     let (begun, mut taken, mut packet) = (Instant::now(), Taken::default(), vec![0; PACKET_MOST]);
-    while begun.elapsed() < time {
+    let mut looked = begun;
+    while begun.elapsed() < bounds.time {
+        if looked.elapsed() >= LOOK {
+            looked = Instant::now();
+            // What was taken is there for whoever looks at the file meanwhile.
+            out.flush()?;
+            if bounds.told.load(Ordering::Relaxed) {
+                taken.why = Ended::Told;
+                break;
+            }
+            if !(bounds.has_room)() {
+                taken.why = Ended::Disk;
+                break;
+            }
+        }
         let (length, link) = match recvfrom::<LinkAddr>(socket.as_raw_fd(), &mut packet) {
             Ok(received) => received,
             Err(nix::errno::Errno::EAGAIN | nix::errno::Errno::EINTR) => continue,
@@ -111,11 +176,12 @@ fn take(socket: &Socket, wanted: &Wanted, out: impl io::Write, time: Duration, m
         if is_copy || !Ends::of(content).is_some_and(|ends| wanted.takes(&ends)) {
             continue;
         }
-        if out.written() + content.len() as u64 + pcapng::OVERHEAD > most {
-            taken.is_full = true;
+        let kept = &content[..content.len().min(bounds.snap)];
+        if out.written() + kept.len() as u64 + pcapng::OVERHEAD > bounds.size {
+            taken.why = Ended::Size;
             break;
         }
-        out.packet(jiff::Timestamp::now().as_microsecond(), content)?;
+        out.packet(jiff::Timestamp::now().as_microsecond(), kept, content.len())?;
         taken.packets += 1;
     }
     taken.bytes = out.written();

@@ -55,7 +55,7 @@ fn accepted(password: &str) -> Result<String, String> {
 }
 
 /// The line editor draws what is typed as nothing.
-fn without_echo(prompt: &str) -> Result<String, String> {
+pub(super) fn without_echo(prompt: &str) -> Result<String, String> {
     let config = rustyline::Config::builder().build();
     let mut editor = rustyline::Editor::<Silent, MemHistory>::with_history(config, MemHistory::new())
         .map_err(|error| error.to_string())?;

@@ -21,9 +21,11 @@ mod objects;
 mod pipe;
 mod policies;
 mod refused;
+mod setup;
 mod show;
 mod stat;
 mod together;
+mod tools;
 
 use std::io::{IsTerminal as _, Write as _};
 use std::process::ExitCode;
@@ -79,7 +81,7 @@ pub(super) fn run(args: ShellArgs) -> ExitCode {
         return session.run_all(Lines::Given(args.commands.into_iter()), false);
     }
     if std::io::stdin().is_terminal() {
-        return editor::run(&Session { interactive: true, ..session });
+        return editor::run(&Session { interactive: true, ..session }, args.setup);
     }
     session.run_all(Lines::piped(), true)
 }
@@ -180,6 +182,7 @@ impl Session {
             Ok(None) => return (String::new(), Ended::Well),
             Ok(Some((Request::Quit, _))) => return (String::new(), Ended::Session),
             Ok(Some((Request::Leave { command }, _))) => return self.leave(&command),
+            Ok(Some((Request::Setup, _))) => return self.setup(),
             Ok(Some((Request::Batch { file, out }, _))) => return self.batch(&file, out.as_deref()),
             Ok(Some((Request::Repeat { request, times, every }, greps))) => {
                 return self.repeat(&request, times, every, &greps);

@@ -6,6 +6,7 @@
 //! |---|---|---|
 //! | Unix socket `bascule.sock` in the state directory | root, and the user that the appliance runs as | superuser |
 //! | | users and groups of `[admin.socket]`, as the kernel says who they are | as said there |
+//! | | on the disk of the appliance: who has logged in to its console or by SSH ([`appliance`](super::appliance)) | theirs |
 //! | TCP, without users | callers on this machine | superuser |
 //! | TCP, HTTP Basic | users of `[admin.user.NAME]`, then of the directory (`[admin.ldap]`) | theirs |
 //! | TCP, cookie of a session | who has logged in by `POST /api/v1/login` | theirs |

@@ -57,11 +57,27 @@
 //!
 //! What it does at its first start, how it is handed a configuration, and how somebody gets in stands in
 //! [`first_boot`](super::first_boot). Without a configuration that says otherwise, the management is at port 9443 of all its
-//! addresses. Both the console (screen and serial line) and `ssh nsroot@ADDRESS` give the shell of [`shell`](super::shell), by the
-//! password that `nsroot` has in the configuration; `ssh nsroot@ADDRESS 'show service web1'` carries out one command. Whoever
-//! has the console and no password chooses "a new password for nsroot" in the boot menu (the key `p`, within two seconds).
-//! On the console, and only there, `root` with the same password gets a system shell; `apt install ./bascule_*.deb` upgrades
-//! without a lost request.
+//! addresses. Above the login prompt of its console stand the address of the dashboard, the fingerprint of its certificate, and
+//! how to give the box a static address.
+//!
+//! ### Who logs in
+//!
+//! Whoever may log in to the appliance may log in to the console (screen and serial line) and by `ssh NAME@ADDRESS`, with
+//! the same name and password: users of `[admin.user]`, and people of the directory. They get the shell of
+//! [`shell`](super::shell), may do there what their role allows, and the journal has their name.
+//! `ssh alice@ADDRESS 'show service web1'` carries out one command. A new password counts with the next login; another role, or none, counts
+//! at once, also for who is logged in. People of the directory stay who they were until `absolute` of `[admin.sessions]` is over,
+//! or the appliance starts anew: then they log in again. API tokens are for programs and open no console. Whose name is an account of the machine (`root`,
+//! `daemon`, `bascule`), or differs from another user's in capitals alone, does not get in this way.
+//!
+//! Nobody has an account on the machine for it. Each runs under a number that follows from their name, without any right on
+//! the machine; the command `shell` of superusers gives a system shell with that number. `nsroot` alone has a home
+//! (`/data/home/nsroot`), for a history and for keys of SSH (`.ssh/authorized_keys`): with a key no password is asked, and
+//! the role is the one of the configuration. While the service does not run, only superusers of the file get in.
+//!
+//! Whoever has the console and no password chooses "a new password for nsroot" in the boot menu (the key `p`, within two seconds).
+//! On the console, and by `su`, `root` with the password of `nsroot` gets the system's shell, as long as `nsroot` is a
+//! superuser; `apt install ./bascule_*.deb` upgrades without a lost request.
 //!
 //! ### Its disk
 //!

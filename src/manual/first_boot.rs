@@ -46,6 +46,17 @@
 //! A configuration that does not load keeps nobody out: it is set aside as `bascule.toml.1`, and the box comes up with
 //! a bare one and a new password.
 //!
+//! ## The first login
+//!
+//! A box that nobody has handed a configuration asks for its address by DHCP, and its console tells what it got. Whoever
+//! logs in there as a superuser is offered to give it another: address and netmask, or DHCP; gateway, name of the host, name servers, a password. The
+//! same questions come whenever somebody types `config ns` in the shell on a terminal. `bascule shell --setup` offers them
+//! as the console does.
+//!
+//! What the answers come to is shown, as `[network]` ([`network`](super::network)) and as what would change; only then it is applied and saved, as
+//! any other change is, with an entry of the journal. ^C ends it at any question without a change. `-` takes away what stands in brackets.
+//! Whoever does it over SSH by an address that goes away has to connect to the new one.
+//!
 //! ## A lost password
 //!
 //! Whoever has the console has the box. The boot menu's "new password for nsroot" (the word `bascule.recover` on the

@@ -22,12 +22,14 @@
 //! |---|---|
 //! | `show service`, `serviceGroup`, `server`, `lb vserver`, `cs vserver`, `lb monitor`, each with or without a name | NetScaler's lines in NetScaler's order; with a name also what is bound. What NetScaler does not have (who disabled it and why, health, splits, the surge queue) stands below them |
 //! | `show ns version`, `ns feature` (or `feature`), `ns mode`, `ns ip`, `ns hostName`, `ns config`, `ha node` | the appliance. It stands alone, so `ha node` shows one. `ns ip` lists the management address and those of vservers |
-//! | `show ns info`, `ns license`, `ns hardware` | the appliance with its features and modes; what is licensed (everything that is there); the machine: processors, memory and disk as the kernel tells |
+//! | `show ns info`, `ns license`, `ns hardware` | the appliance with its features and modes; what is licensed (everything that is there); the machine as the kernel tells: processors, memory, the disks of the system and of the state, links and their speeds (`machine` of `/status`) |
 //! | `show ssl vserver`, `show ssl certKey` | how vservers speak TLS: versions, certificates, curves and cipher suites; certificates with their days left |
 //! | `show serviceGroupMember G [<server> [<port>]]` | members of a group as `show serviceGroup G` has them; `stat serviceGroupMember G <server> <port>`: counters of one |
 //! | `show system user` | local users; with a name the command policy that is its role |
 //! | `show ns runningConfig` (or `run`), `show ns savedConfig` | the configuration that runs, and FILE, as lines of an `ns.conf` |
 //! | `shell`, `shell "ls -l /var"` | a shell of the machine, or one command of it. Written in full, on the machine itself, for superusers; it has the rights of whoever runs the command line |
+//! | `config ns` | asks for the box's own address, its name and a password ([`first_boot`](super::first_boot)) |
+//! | `show techsupport`, `start`, `stop` and `show nstrace` | what whoever helps needs, and packets ([`upkeep`](super::upkeep)) |
 //! | `diff ns config` | what going back to FILE would change |
 //! | `show journal` | what happened; of the configuration a line for each difference |
 //! | `enable ns mode`, `disable ns mode` | as NITRO has it: a mode that is as it is asked for is taken, no other |

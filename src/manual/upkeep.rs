@@ -93,9 +93,29 @@
 //! addresses; a VIP or server that moves meanwhile is not followed. On a box under much load the kernel drops packets that
 //! are not taken in time. What is traced may hold secrets of clients: the file is made for its owner alone.
 //!
+//! The running appliance does the same where one asks it to, as its own user and into its state directory, so that nobody
+//! needs root or a login to the machine; an operator may:
+//!
+//! | shell | REST | |
+//! |---|---|---|
+//! | `start nstrace -time 30 -filter EXPRESSION` | `POST /api/v1/traces` | begins; one capture at a time, at most an hour |
+//! | `show nstrace` | `GET /api/v1/traces` | what is being written, and what was |
+//! | `stop nstrace` | `POST /api/v1/traces/stop` | ends |
+//! | | `GET /api/v1/traces/NAME` | the file |
+//!
+//! `-time` (60) are seconds, `-filesize` (100) the MiB of the file, `-size` the bytes that are kept of each packet (0, the default: all; a NetScaler
+//! keeps 164). A filter is `CONNECTION.LB_VSERVER.NAME.EQ("web")` (also `CS_VSERVER`), `CONNECTION.SVCNAME.EQ("web1")`, `CONNECTION.IP.EQ(192.0.2.7)` (also `SRCIP`, `DSTIP`:
+//! either end counts), `CONNECTION.PORT.EQ(443)`, or several of different kinds joined by `&&`; everything else is refused.
+//! The last five files are kept. It does not begin, and ends, where the disk has less than 128 MiB left. Beginning and ending stand in the journal; so who has looked at packets is known.
+//! NITRO's `nstrace` (`?action=start`, `?action=stop`, GET) is the same.
+//!
 //! ## Help from others
 //!
 //! `bascule support /tmp/bascule-support.tar.gz` gathers the configuration with secrets hidden, states of all objects, the
 //! last 5000 entries of the journal, metrics, and figures of the process and the machine from `/proc`; neither command lines
 //! nor environments, where secrets may stand, and no comment in which a setting stands. What it could not get it names. Look
 //! into it before you send it: names, addresses and what people wrote, in comments and as reasons, are in it.
+//!
+//! `show techsupport` in the shell (`POST /api/v1/support`, for operators) has the running appliance make it in its state
+//! directory, says where it is, and keeps the last five; `GET /api/v1/support/NAME` fetches one. Neither these nor
+//! captures are part of a backup.

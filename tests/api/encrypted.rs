@@ -136,5 +136,6 @@ fn a_certificate_that_is_replaced_is_shown_from_the_next_connection_on() {
     assert_eq!(shown(&model), first);
     model.certificates = vec![certificate("box")];
     assert_ne!(shown(&model), first);
-    let _doors = Doors { tcp: None, unix: None, tls: door, state: None, first_boot: None };
+    let _doors =
+        Doors { tcp: None, unix: None, tls: door, state: None, first_boot: None, people: false, program: None };
 }

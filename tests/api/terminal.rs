@@ -15,7 +15,7 @@ use nix::unistd::Pid;
 use super::appliance::Appliance;
 
 /// A terminal with the program on it.
-struct Console {
+pub struct Console {
     child: Child,
     keyboard: File,
     /// Kept, so that the terminal outlives the program.
@@ -30,7 +30,7 @@ struct Console {
 // === impl Console ===
 
 impl Console {
-    fn open(appliance: &Appliance, arguments: &[&str]) -> Console {
+    pub fn open(appliance: &Appliance, arguments: &[&str]) -> Console {
         let state = appliance.state.path().to_str().unwrap();
         Console::start(&[arguments, &["--state", state]].concat())
     }
@@ -59,12 +59,12 @@ impl Console {
         Console { child, keyboard, line: pty.slave, before, screen, seen: String::new(), home }
     }
 
-    fn press(&mut self, text: &str) {
+    pub fn press(&mut self, text: &str) {
         self.keyboard.write_all(text.as_bytes()).unwrap();
     }
 
     /// What came up to `text`, which must come; it is not looked at again.
-    fn waits_for(&mut self, text: &str) -> String {
+    pub fn waits_for(&mut self, text: &str) -> String {
         let deadline = Instant::now() + Duration::from_secs(90);
         loop {
             if let Some(at) = self.seen.find(text) {
@@ -92,7 +92,7 @@ impl Console {
     }
 
     /// Waits for the end, with this exit code; -1: by a signal. What it left in its home.
-    fn ends(mut self, code: i32) -> tempfile::TempDir {
+    pub fn ends(mut self, code: i32) -> tempfile::TempDir {
         let ended = self.child.wait().unwrap().code();
         assert!(self.is_as_before(), "the terminal is as it was");
         assert_eq!(ended.unwrap_or(-1), code, "{}", self.seen);

@@ -44,6 +44,8 @@ mod kept;
 mod kills;
 #[path = "whole/limits.rs"]
 mod limits;
+#[path = "whole/logins.rs"]
+mod logins;
 #[path = "whole/made_policies.rs"]
 mod made_policies;
 #[path = "whole/members.rs"]

@@ -198,12 +198,6 @@ fn granted(ldap: &Ldap, groups: &[String]) -> Option<Role> {
     roles.map(|(_, role)| *role).max()
 }
 
-/// As a directory compares names: without case, and with single spaces. Whatever is remembered of somebody goes by it, so
-/// that another way to write a name is nobody else.
-pub(super) fn one_name(name: &str) -> String {
-    name.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
-}
-
 /// DNs compare without case and without the spaces around their separators.
 fn folded(dn: &str) -> String {
     let part = |part: &str| part.split('=').map(str::trim).collect::<Vec<_>>().join("=");
@@ -293,11 +287,6 @@ mod tests {
         assert_eq!(granted(&["cn=helpdesk,ou=a,dc=example", "cn=OnCall,dc=example"]), Some(Role::Operator));
         assert_eq!(granted(&["cn=netops,ou=groups,dc=example"]), Some(Role::Superuser));
         assert_eq!(granted(&["cn=netops,ou=fakes,dc=example"]), None, "a whole DN is meant whole");
-    }
-
-    #[test]
-    fn however_a_name_is_written_it_is_one() {
-        assert_eq!(["ops", "OPS", " Ops ", "o\u{a0}ps"].map(one_name), ["ops", "ops", "ops", "o ps"]);
     }
 
     #[tokio::test]

@@ -7,9 +7,9 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use tokio::time::Instant;
 
 use super::super::problem::Problem;
-use super::super::server::local::role_of;
 use super::credentials::{CSRF, Shown};
-use super::directory::{Denied, Directory, Question, one_name};
+use super::directory::{Denied, Directory, Question};
+use super::people::People;
 use super::sessions::{Hash, Holder, Opened, Session, Sessions};
 use super::token::{self, Refused};
 use super::verifier::Verifier;
@@ -17,6 +17,7 @@ use super::{Caller, Head, Peer, Proof, audit, local, unauthorized, wall};
 use crate::model::Model;
 use crate::model::access::{Admin, ApiToken, Ldap, PasswordHash, Role, User};
 use crate::model::id::Name;
+use crate::model::person::one_name;
 
 /// Refusals are told at whole steps where some take longer than others: more than a hash, or a question to a directory
 /// that is near, takes.
@@ -31,6 +32,8 @@ pub(crate) struct Keeper {
     pub sessions: Sessions,
     pub audit: audit::Audit,
     directory: Directory,
+    /// `None`: whoever logs in to the machine is nobody here.
+    pub(super) people: Option<People>,
 }
 
 // === impl Keeper ===
@@ -42,6 +45,20 @@ impl Keeper {
             sessions: Sessions::new(),
             audit: audit::Audit::default(),
             directory: Directory::new(),
+            people: None,
+        }
+    }
+
+    /// With people who log in to the machine (`is`), or without.
+    pub fn with_people(is: bool) -> Keeper {
+        Keeper { people: is.then(People::default), ..Keeper::new() }
+    }
+
+    /// The number under which somebody who has shown their password may use the Unix socket from now on.
+    pub fn number(&self, caller: &Caller, admin: &Admin) -> Option<u32> {
+        match &caller.proof {
+            Proof::Password(holder) => self.people.as_ref()?.admit(holder, admin, Instant::now()),
+            _ => None,
         }
     }
 
@@ -53,7 +70,7 @@ impl Keeper {
                 let (actor, door) = (format!("uid:{uid}"), "socket".to_owned());
                 return Ok(Caller::new(actor, Role::Superuser, door, peer, Proof::Door));
             }
-            Peer::Unix { uid, gid, own: false } => return socket_caller(uid, gid, admin).await,
+            Peer::Unix { uid, gid, own: false } => return self.socket_caller(uid, gid, admin).await,
             Peer::Tcp { address, .. } => address.ip().to_canonical(),
         };
         refuse_in_the_clear(peer, admin)?;
@@ -151,7 +168,7 @@ impl Keeper {
         match (&caller.proof, caller.peer) {
             (Proof::Door, Peer::Unix { own: true, .. }) => true,
             (Proof::Door, Peer::Unix { uid, gid, .. }) => {
-                socket_caller(uid, gid, admin).await.is_ok_and(|known| known.role == caller.role)
+                self.socket_caller(uid, gid, admin).await.is_ok_and(|known| known.role == caller.role)
             }
             (Proof::Door, Peer::Tcp { .. }) => !admin.has_logins(),
             (Proof::Token(stamp), _) => {
@@ -175,7 +192,7 @@ impl Keeper {
     }
 
     /// Whether nothing has changed of what let somebody in.
-    async fn still_holds(&self, holder: &Holder, admin: &Admin) -> Result<bool, Problem> {
+    pub(super) async fn still_holds(&self, holder: &Holder, admin: &Admin) -> Result<bool, Problem> {
         let user = admin.users.iter().find(|user| user.name == holder.user);
         match (user, &admin.ldap) {
             (Some(user), _) => {
@@ -341,22 +358,6 @@ fn with_challenge(problem: Problem, headers: &HeaderMap) -> Problem {
         return problem;
     }
     unauthorized(headers, &problem.detail)
-}
-
-/// Somebody else than root and the own user, on the Unix socket.
-async fn socket_caller(uid: u32, gid: u32, admin: &Admin) -> Result<Caller, Problem> {
-    let rules = admin.socket.clone();
-    let role = tokio::task::spawn_blocking(move || role_of(uid, gid, &rules)).await;
-    match role.ok().flatten() {
-        Some(role) => {
-            let peer = Peer::Unix { uid, gid, own: false };
-            Ok(Caller::new(format!("uid:{uid}"), role, "socket".to_owned(), peer, Proof::Door))
-        }
-        None => Err(Problem::forbidden(format!(
-            "uid {uid} may not use this socket: root, the user that the appliance runs as, and who is named in \
-             [admin.socket] may"
-        ))),
-    }
 }
 
 /// Credentials of other machines must not cross the network for everybody to read.

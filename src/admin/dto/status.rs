@@ -5,7 +5,7 @@ pub(super) mod problems;
 pub(super) mod verdict;
 
 use super::peer::peer_listen;
-use super::{AlertDto, DrainDto, DrillDto, FirstBootDto, ManagementDto, NoteDto, PeerLineDto, text};
+use super::{AlertDto, DrainDto, DrillDto, FirstBootDto, MachineDto, ManagementDto, NoteDto, PeerLineDto, text};
 use crate::admin::timeline::in_words;
 use crate::control::{JournalEntry, World};
 use crate::model::balancing::shares_text;
@@ -45,6 +45,8 @@ dto! {
         pub clock: ClockDto,
         /// What the management address shows; absent where it is not known.
         pub management: Option<ManagementDto>,
+        /// What the kernel says of the machine.
+        pub machine: Option<MachineDto>,
         /// What an appliance was handed at its first boot; null on any other machine.
         pub first_boot: Option<FirstBootDto>,
         /// Other boxes.
@@ -187,6 +189,7 @@ impl StatusDto {
             peer_listen: peer_listen(world),
             clock: ClockDto { now: world.now.wall.to_string(), synced: world.status.clock_synced, offset: None },
             management: None,
+            machine: None,
             first_boot: None,
             not_durable: world.status.not_durable.clone(),
             late_samples_total: world.status.late_samples_total,

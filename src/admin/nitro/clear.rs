@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::answer::{Answer, Fault, Object};
 use super::target::printable;
-use super::{Call, entry, machine, stat};
+use super::{Call, entry, stat};
 use crate::admin::App;
 use crate::admin::auth::{Access, Caller};
 use crate::netscaler::document::Document;
@@ -40,9 +40,8 @@ impl Call<'_> {
             return Err(Fault::new(1097, format!("cleanuplevel, {}", printable(&level))));
         }
         let app = self.app.clone();
-        let now = tokio::time::Instant::now();
         let clear = move |world: &crate::control::World<'_>| {
-            let machine = machine::Machine::read(&app.0.nitro.meter, now);
+            let machine = app.machine();
             stat::clear_all(&stat::Seen { world, cleared: &app.0.cleared, document: None }, &machine, level == "all");
             level
         };

@@ -9,10 +9,9 @@ use super::answer::{Fault, Object};
 use super::files::Files;
 use super::gslb;
 use super::live::{self, put};
-use super::machine::Machine;
 use super::stat::Found;
 use super::target::{Asked, Named, printable};
-use super::{args, bindings, saved, system, unbound};
+use super::{args, bindings, saved, system, trace, unbound};
 use crate::admin::App;
 use crate::admin::dto::{CertificateDto, certificate_left};
 use crate::config::edit;
@@ -97,7 +96,10 @@ pub(super) fn read(
         let document = reading.document()?;
         return unbound::read(&document, owner, &lower, name);
     }
-    let machine = || Machine::read(&app.0.nitro.meter, tokio::time::Instant::now());
+    if lower == trace::RESOURCE {
+        return Ok(trace::read(app));
+    }
+    let machine = || app.machine();
     let mut found = match system::read(world, machine, &lower) {
         Some(found) => match name {
             Some(name) if !found.single => of_name(&found, name)?,

@@ -25,6 +25,8 @@ impl Call<'_> {
         Some(match (resource, self.parts.method.as_str(), action) {
             ("nsconfig", "POST", Some("save")) => self.save(object).await,
             ("nsconfig", "POST", Some("clear")) => self.clear(object).await,
+            ("nstrace", "POST", Some("start")) => self.start_trace(object).await,
+            ("nstrace", "POST", Some("stop")) => self.stop_trace(object).await,
             ("nsstats", "POST", Some("clear")) => self.clear_statistics(object).await,
             ("nsip" | "nsip6", ..) => {
                 let why = "addresses are the machine's own here: give it one, and a vserver listens on it";

@@ -5,9 +5,9 @@ use serde_json::Value;
 
 use super::answer::Object;
 use super::live::{date, double, on_off, put};
-use super::machine::Machine;
 use super::people;
 use super::stat::Found;
+use crate::admin::machine::Machine;
 use crate::control::World;
 use crate::model::Model;
 
@@ -285,7 +285,7 @@ fn hanode(world: &World<'_>) -> Object {
 }
 
 fn interfaces(machine: &Machine) -> Vec<Object> {
-    let one = |interface: &super::machine::Interface| {
+    let one = |interface: &crate::admin::machine::Interface| {
         let mut object = Object::new();
         put(&mut object, "id", &*interface.name);
         put(&mut object, "devicename", &*interface.name);

@@ -14,8 +14,9 @@ use super::super::App;
 use super::super::auth::Caller;
 use super::super::body::Params;
 use super::super::dto::{
-    CertificateDto, CheckDto, CheckHistoryDto, DatacenterDto, LbMonitorDto, PairDto, PeerDto, QueryDto, RuleDto,
-    ScenarioDto, Schema, ServerDto, ServiceDto, ServiceGroupDto, StatusDto, SwitchDto, TriggerDto, VserverDto, ZoneDto,
+    CertificateDto, CheckDto, CheckHistoryDto, DatacenterDto, LbMonitorDto, MachineDto, PairDto, PeerDto, QueryDto,
+    RuleDto, ScenarioDto, Schema, ServerDto, ServiceDto, ServiceGroupDto, StatusDto, SwitchDto, TriggerDto, VserverDto,
+    ZoneDto,
 };
 use super::super::problem::Problem;
 use super::super::route::{Route, Segments};
@@ -177,9 +178,11 @@ pub(crate) fn routes() -> Vec<Route> {
 
 async fn status(State(app): State<App>) -> Result<Json<StatusDto>, Problem> {
     let management = Some(app.management());
-    let status = app.study(StatusDto::of).await?;
+    let own = app.clone();
+    let (status, machine) =
+        app.study(move |world| (StatusDto::of(world), Some(MachineDto::of(&own.machine())))).await?;
     let first_boot = app.first_boot();
-    Ok(Json(StatusDto { management, first_boot, ..status }))
+    Ok(Json(StatusDto { management, machine, first_boot, ..status }))
 }
 
 /// With its states of the last 48 hours.

@@ -32,6 +32,8 @@ dto! {
         pub permissions: Vec<String>,
         /// When the token, or the session if nothing more is asked with it, ends; null: it does not.
         pub expires: Option<String>,
+        /// Under which user number they may use the Unix socket, having logged in to the machine itself; null: they may not.
+        pub uid: Option<u32>,
         /// Of a session: what acts carry in `X-CSRF-Token`.
         pub csrf: Option<String>,
     }
@@ -76,13 +78,15 @@ fn describe(caller: &Caller, csrf: Option<String>) -> WhoamiDto {
             .map(|(word, _)| word.into())
             .collect(),
         expires: caller.expires.map(|at| at.to_string()),
+        uid: None,
         csrf,
     }
 }
 
 async fn whoami(State(app): State<App>, caller: Caller, headers: HeaderMap) -> Response {
     let token = caller.session().and(session_cookie(&headers));
-    uncached(Json(describe(&caller, token.map(|token| app.csrf(token)))).into_response())
+    let whoami = describe(&caller, token.map(|token| app.csrf(token)));
+    uncached(Json(WhoamiDto { uid: app.number(&caller), ..whoami }).into_response())
 }
 
 async fn login(State(app): State<App>, peer: Peer, request: axum::extract::Request) -> Result<Response, Problem> {

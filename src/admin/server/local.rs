@@ -11,9 +11,10 @@ use crate::model::Role;
 use crate::model::access::SocketRules;
 
 /// Lets those connect who have a role: root and the own user alone; the one group that is named, where the socket can be
-/// given to it; else everybody, of whom all others are refused with a sentence.
-pub(super) fn set_permissions(path: &Path, rules: &SocketRules) {
+/// given to it; else everybody, of whom all others are refused with a sentence. `people`: whoever logs in to the machine.
+pub(super) fn set_permissions(path: &Path, rules: &SocketRules, people: bool) {
     let mode = match (&rules.users[..], &rules.groups[..]) {
+        _ if people => 0o666,
         ([], []) => 0o600,
         ([], [(group, _)]) => match group_id(group) {
             Some(gid) if std::os::unix::fs::chown(path, None, Some(gid.as_raw())).is_ok() => 0o660,
@@ -80,7 +81,7 @@ mod tests {
         let path = dir.path().join("s");
         let _listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
         let mode = |rules: &SocketRules| {
-            set_permissions(&path, rules);
+            set_permissions(&path, rules, false);
             std::fs::metadata(&path).unwrap().permissions().mode() & 0o777
         };
         assert_eq!(mode(&rules(&[], &[])), 0o600);

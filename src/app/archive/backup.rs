@@ -12,6 +12,7 @@ use super::manifest::{FORMAT, Item, Manifest, copy};
 use super::named::named;
 use super::{FILES_MOST, MANIFEST, TOTAL_MOST, is_of_a_process};
 use crate::control::store;
+use crate::model::capture::{ARCHIVES, TRACES};
 
 /// A file to be kept: where it lies, and its name in the backup.
 struct Source {
@@ -132,7 +133,8 @@ fn walk(root: &Path, folder: &Path, into: &mut Vec<Source>) -> Result<(), String
         let entry = entry.map_err(failed)?;
         let (kind, path) = (entry.file_type().map_err(failed)?, entry.path());
         let name = entry.file_name().to_string_lossy().into_owned();
-        if is_of_a_process(&name) {
+        let is_beside = folder == root && [TRACES, ARCHIVES].contains(&&*name);
+        if is_of_a_process(&name) || is_beside {
             continue;
         }
         if kind.is_dir() {

@@ -78,6 +78,12 @@ pub struct NstraceArgs {
     /// The size of the file at most, in MiB.
     #[arg(long, value_name = "MIB", default_value = "100", value_parser = clap::value_parser!(u64).range(1..=100_000))]
     pub size: u64,
+    /// Keep only so many bytes of each packet; 0: all.
+    #[arg(long, value_name = "BYTES", default_value = "0")]
+    pub snap: usize,
+    /// End when standard input ends, and leave room on the disk.
+    #[arg(long, hide = true)]
+    pub attached: bool,
     #[command(flatten)]
     pub target: Target,
 }

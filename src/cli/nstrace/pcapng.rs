@@ -28,22 +28,23 @@ impl<W: Write> Writer<W> {
         let mut interface = Vec::new();
         interface.extend(RAW.to_le_bytes());
         interface.extend([0; 2]);
-        // No packet is cut.
+        // Each packet says how long it was.
         interface.extend(0_u32.to_le_bytes());
         writer.block(1, &interface)?;
         Ok(writer)
     }
 
-    /// `at`: microseconds since 1970.
-    pub fn packet(&mut self, at: i64, content: &[u8]) -> io::Result<()> {
+    /// `at`: microseconds since 1970; `whole`: how long the packet was of which this is the beginning.
+    pub fn packet(&mut self, at: i64, content: &[u8], whole: usize) -> io::Result<()> {
         let length = u32::try_from(content.len()).map_err(io::Error::other)?;
+        let whole = u32::try_from(whole).map_err(io::Error::other)?;
         let at = at.unsigned_abs();
         let mut block = Vec::with_capacity(content.len() + 24);
         block.extend(0_u32.to_le_bytes());
         block.extend(((at >> 32) as u32).to_le_bytes());
         block.extend((at as u32).to_le_bytes());
         block.extend(length.to_le_bytes());
-        block.extend(length.to_le_bytes());
+        block.extend(whole.to_le_bytes());
         block.extend(content);
         block.resize(block.len().next_multiple_of(4), 0);
         self.block(6, &block)
@@ -52,6 +53,10 @@ impl<W: Write> Writer<W> {
     /// Bytes so far.
     pub fn written(&self) -> u64 {
         self.written
+    }
+
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.to.flush()
     }
 
     pub fn end(self) -> io::Result<W> {
@@ -75,7 +80,7 @@ mod tests {
     #[test]
     fn every_block_tells_its_length_at_both_ends_and_packets_are_padded_to_words() {
         let mut writer = Writer::new(Vec::new()).unwrap();
-        writer.packet(0x1_0000_0002, &[0x45, 2, 3, 4, 5]).unwrap();
+        writer.packet(0x1_0000_0002, &[0x45, 2, 3, 4, 5], 900).unwrap();
         let written = writer.written();
         let file = writer.end().unwrap();
         assert_eq!(file.len() as u64, written);
@@ -89,7 +94,7 @@ mod tests {
         }
         assert_eq!(kinds, [0x0a0d_0d0a, 1, 6]);
         let packet = file.len() - 40;
-        assert_eq!([word(packet + 12), word(packet + 16), word(packet + 20), word(packet + 24)], [1, 2, 5, 5]);
+        assert_eq!([word(packet + 12), word(packet + 16), word(packet + 20), word(packet + 24)], [1, 2, 5, 900]);
         assert_eq!(file[packet + 28..packet + 36], [0x45, 2, 3, 4, 5, 0, 0, 0]);
     }
 }

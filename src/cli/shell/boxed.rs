@@ -27,8 +27,9 @@ pub(super) async fn show(client: &Client, what: Boxed) -> Result<Answer, Refused
         }
         Boxed::Hardware => {
             let (facts, json) = nitro::single(client, "nshardware").await?;
-            let (system, of_machine) = nitro::system(client).await?;
-            (show::hardware(&facts, &system), json!({ "nshardware": json, "system": of_machine }))
+            let status: StatusDto = client.get("/api/v1/status").await?;
+            let text = show::hardware(&facts, status.machine.as_ref());
+            (text, json!({ "nshardware": json, "machine": status.machine }))
         }
         Boxed::Info => {
             let (version, json) = nitro::single(client, "nsversion").await?;

@@ -8,6 +8,7 @@ mod outbox;
 mod policies;
 mod request;
 mod shapes;
+mod tools;
 mod views;
 
 use super::configure::batch_arguments;
@@ -104,6 +105,10 @@ pub(super) const COMMANDS: &[Command] = &[
     drill::SHOW_DRILL,
     drill::START,
     drill::STOP,
+    tools::SHOW_TECHSUPPORT,
+    tools::SHOW_TRACE,
+    tools::START_TRACE,
+    tools::STOP_TRACE,
     Command {
         words: &["show", "ns", "connectiontable"],
         least: 0,
@@ -347,6 +352,7 @@ pub(super) const COMMANDS: &[Command] = &[
         View::Service,
         |a| set_force("services", a),
     ),
+    plain(&["config", "ns"], "config ns", |_| Ok(Request::Setup)),
     plain(&["save", "config"], "save config", |_| Ok(Request::Save)),
     plain(&["save", "ns", "config"], "save ns config", |_| Ok(Request::Save)),
     Command {

@@ -28,8 +28,8 @@ const HISTORY_MAX: usize = 1_000;
 /// Pasted text is not marked any more.
 const PASTE_OFF: &str = "\x1b[?2004l";
 
-/// Reads commands until the end of the input. The exit code tells how the last command ended, as a shell's does.
-pub(super) fn run(session: &Session) -> ExitCode {
+/// Reads commands until the end of the input; `setup`: offers first to set the box up, where nobody has. The exit code tells how the last command ended, as a shell's does.
+pub(super) fn run(session: &Session, setup: bool) -> ExitCode {
     let config = rustyline::Config::builder()
         .max_history_size(HISTORY_MAX)
         .map(|builder| builder.completion_type(rustyline::CompletionType::List).bracketed_paste(true).build());
@@ -51,6 +51,9 @@ pub(super) fn run(session: &Session) -> ExitCode {
         Some(mut printer) => Teller::start(move |text| drop(printer.print(visible(&text).into_owned()))),
         None => Teller::start(|text| print(&text)),
     };
+    if setup {
+        session.offer_setup();
+    }
     let code = read(session, &mut editor, &teller);
     drop((teller, held));
     if let Some(file) = &history {

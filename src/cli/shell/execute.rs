@@ -10,7 +10,7 @@ use super::commands::{Explained, Request, View};
 use super::configure;
 use super::nitro::Settings;
 pub(super) use super::refused::Refused;
-use super::{boxed, follow, nitro, objects, policies, show, stat};
+use super::{boxed, follow, nitro, objects, policies, show, stat, tools};
 use crate::admin::dto::{
     CertificateDto, CheckDto, DatacenterDto, Items, LbMonitorDto, RuleDto, ScenarioDto, ServerDto, ServiceDto,
     ServiceGroupDto, StatsDto, StatusDto, SwitchDto, VserverDto, ZoneDto, path_segment,
@@ -145,12 +145,19 @@ pub(super) async fn execute(client: &Client, request: Request) -> Result<Answer,
             let text = items::<StatusDto>(&json)?.iter().map(show::status).collect();
             Ok(Answer { text, json, warnings: Vec::new() })
         }
+        Request::Techsupport => tools::techsupport(client).await,
+        Request::Traces => tools::traces(client).await,
+        Request::StartTrace(body) => tools::start(client, &body).await,
+        Request::StopTrace => tools::stop(client).await,
         Request::Appliance => boxed::statistics(client).await,
         Request::Help { words } => follow::help(&words),
         // The session carries them out.
-        Request::Leave { .. } | Request::Quit | Request::Batch { .. } | Request::Repeat { .. } | Request::Many(_) => {
-            follow::help(&[])
-        }
+        Request::Leave { .. }
+        | Request::Quit
+        | Request::Setup
+        | Request::Batch { .. }
+        | Request::Repeat { .. }
+        | Request::Many(_) => follow::help(&[]),
     }
 }
 

@@ -106,13 +106,6 @@ pub(super) async fn clear_statistics(client: &Client, level: &str) -> Result<Ans
     Ok(Answer { text: String::new(), json, warnings: Vec::new() })
 }
 
-/// Counters of the machine.
-pub(super) async fn system(client: &Client) -> Result<(Facts, Value), Refused> {
-    let json = client.call(Method::GET, "/nitro/v1/stat/system", None).await?;
-    let facts = Facts::list(&json, "system").into_iter().next().unwrap_or_default();
-    Ok((facts, json["system"].clone()))
-}
-
 /// What the one object of a resource says, as it is and as facts.
 pub(super) async fn single(client: &Client, resource: &str) -> Result<(Facts, Value), Refused> {
     let json = client.call(Method::GET, &format!("/nitro/v1/config/{resource}"), None).await?;

@@ -164,3 +164,64 @@ fn packets_of_both_legs_are_written_or_the_missing_right_is_said() {
         assert!(written.windows(12).any(is_one), "{leg}: {}", tracing.1);
     }
 }
+
+#[test]
+fn a_capture_is_begun_by_one_command_and_ended_by_another_and_fetched() {
+    let a = Backend::start("a");
+    let box_ = Box::start(&CONFIG.replace("ADDRESS", &a.address.to_string()));
+    let state = text(&box_.path("state"));
+    let shell = |line: &str| box_.run(&["shell", "--state", &state, "-c", line]);
+    let begun = shell("start nstrace -time 60 -filter \"CONNECTION.LB_VSERVER.NAME.EQ(\\\"web\\\")\"");
+    if begun.1.contains("CAP_NET_RAW") {
+        assert!(begun.0 == 1 && shell("show nstrace").1.contains("State: STOPPED"), "{}", begun.1);
+        return;
+    }
+    assert!(begun.0 == 0 && begun.1.contains("Tracing into "), "{}", begun.1);
+    assert!(shell("start nstrace").1.contains("stop it first"), "one at a time");
+    assert!(shell("show nstrace").1.contains("State: RUNNING"));
+    for _ in 0..3 {
+        let _ = super::box_under_test::http(box_.vip("web"), "GET", "/", "", &[]);
+    }
+    let ended = shell("stop nstrace");
+    assert!(ended.0 == 0 && ended.1.contains("; it was stopped"), "{}", ended.1);
+    let trace = box_.get("/traces")["items"][0].clone();
+    assert_eq!(trace["running"], false, "{trace}");
+    let path = trace["href"].as_str().expect("a path");
+    let mut got = Vec::new();
+    fetch(&box_, path, &mut got);
+    assert_eq!(got, std::fs::read(trace["path"].as_str().expect("a path")).expect("it is there"));
+    assert!(got.len() > 1_000 && got[..4] == [0x0a, 0x0d, 0x0d, 0x0a], "{} bytes", got.len());
+    let (_, journal) = box_.run(&["journal", "--state", &state]);
+    assert!(journal.contains("nstrace_start") && journal.contains("nstrace_stop"), "{journal}");
+    assert!(shell("start nstrace -filter \"CONNECTION.SVCNAME.EQ(nobody)\"").1.contains("no service nobody"));
+    assert!(shell("stop nstrace").1.contains("No trace is running."));
+}
+
+#[test]
+fn an_archive_for_support_is_made_by_the_appliance_and_only_the_last_few_are_kept() {
+    let a = Backend::start("a");
+    let box_ = Box::start(&CONFIG.replace("ADDRESS", &a.address.to_string()));
+    let state = text(&box_.path("state"));
+    for _ in 0..6 {
+        let (status, told) = box_.run(&["shell", "--state", &state, "-c", "show techsupport"]);
+        assert!(status == 0 && told.contains("File: ") && told.contains("bascule-support-"), "{told}");
+    }
+    let kept = box_.get("/support")["items"].as_array().cloned().unwrap_or_default();
+    assert_eq!(kept.len(), 5);
+    let mut got = Vec::new();
+    fetch(&box_, kept[0]["href"].as_str().expect("a path"), &mut got);
+    assert_eq!(got[..2], [0x1f, 0x8b], "packed with gzip");
+    let (status, _) = box_.send("GET", "/support/..%2Fbascule.db", "");
+    assert_eq!(status, 404, "nothing else is fetched");
+}
+
+/// GET, to the last byte.
+fn fetch(box_: &Box, path: &str, into: &mut Vec<u8>) {
+    use std::io::Write as _;
+    let mut stream = std::net::TcpStream::connect(box_.admin).expect("it listens");
+    write!(stream, "GET {path} HTTP/1.0\r\nHost: localhost\r\nConnection: close\r\n\r\n").expect("it reads");
+    stream.read_to_end(into).expect("it answers");
+    let head = into.windows(4).position(|four| four == b"\r\n\r\n").expect("a head");
+    assert!(into.starts_with(b"HTTP/1.0 200") || into.starts_with(b"HTTP/1.1 200"), "{:?}", &into[..head]);
+    into.drain(..head + 4);
+}

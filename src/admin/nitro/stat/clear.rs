@@ -1,9 +1,9 @@
 //! `clearstats`: counters begin again, for those who ask for them as `stat` shows them.
 
 use super::super::answer::Fault;
-use super::super::machine::Machine;
 use super::super::target::{Asked, Named, printable};
 use super::{Seen, WHOLE, key_of, pick, whole_of};
+use crate::admin::machine::Machine;
 use crate::model::id::{GroupId, ServiceId, VserverId};
 use crate::model::vserver::{Role, Vserver};
 

@@ -2,7 +2,7 @@
 
 use super::super::answer::Object;
 use super::super::live::{date, double, put};
-use super::super::machine::Machine;
+use crate::admin::machine::Machine;
 use crate::control::World;
 use crate::model::id::{ServiceId, VserverId};
 use crate::snapshot::live::Stats;
@@ -82,11 +82,12 @@ fn put_processor(object: &mut Object, machine: &Machine) {
 }
 
 fn put_disk(object: &mut Object, machine: &Machine) {
-    put(object, "disk0perusage", double(machine.disk_percent));
-    put(object, "disk0size", double(machine.disk_total >> 20));
-    put(object, "disk0used", double((machine.disk_total - machine.disk_free) >> 20));
-    put(object, "disk0avail", double(machine.disk_free >> 20));
-    put(object, "disk1perusage", double(machine.disk_percent));
+    for (disk, room) in [("disk0", machine.system), ("disk1", machine.data)] {
+        put(object, &format!("{disk}perusage"), double(room.percent()));
+        put(object, &format!("{disk}size"), double(room.total >> 20));
+        put(object, &format!("{disk}used"), double(room.used() >> 20));
+        put(object, &format!("{disk}avail"), double(room.free >> 20));
+    }
 }
 
 pub(super) fn system(world: &World<'_>, machine: &Machine) -> Object {
@@ -302,7 +303,7 @@ pub(super) fn hanode() -> Object {
 }
 
 pub(super) fn interfaces(machine: &Machine) -> Vec<Object> {
-    let one = |interface: &super::super::machine::Interface| {
+    let one = |interface: &crate::admin::machine::Interface| {
         let mut object = Object::new();
         put(&mut object, "id", &*interface.name);
         put(&mut object, "interfacealias", &*interface.name);

@@ -87,6 +87,16 @@ pub(in crate::cli::shell) enum Request {
     Line(String),
     /// `save config`
     Save,
+    /// `config ns`
+    Setup,
+    /// `show techsupport`
+    Techsupport,
+    /// `show nstrace`
+    Traces,
+    /// `start nstrace`: the body for REST.
+    StartTrace(Value),
+    /// `stop nstrace`
+    StopTrace,
     /// `show ns feature`
     Features,
     /// What NITRO tells of.

@@ -1,6 +1,7 @@
 //! `show ns license`, `show ns hardware`, `show ns info`, `show system user`.
 
 use super::facts::Facts;
+use crate::admin::dto::MachineDto;
 
 /// What `show ns license` calls a feature, and its flag in `nslicense`.
 const LICENSED: [(&str, &str); 21] = [
@@ -38,26 +39,37 @@ pub(in super::super) fn license(facts: &Facts) -> String {
     out + &format!("\t{:>40}: {}\n", "License Type", "none is needed: what is there may be used, for ever")
 }
 
-/// `hardware`: `nshardware`; `system`: counters of `system`.
-pub(in super::super) fn hardware(hardware: &Facts, system: &Facts) -> String {
-    let clock = match hardware.count("cpufrequncy") {
-        zero if zero == "0" => "unknown".to_owned(),
-        clock => format!("{clock}MHZ"),
-    };
+/// `hardware`: `nshardware`; the machine stands in the status.
+pub(in super::super) fn hardware(hardware: &Facts, machine: Option<&MachineDto>) -> String {
+    let told = machine.map(machine_told).unwrap_or_default();
     format!(
-        "\tPlatform: {}\n\tCPU: {clock}\n\tNumber of CPUs: {}\n\tMemory: {} MB, {} % in use\n\
-         \tDisk: {} MB, {} MB free, {} % in use\n\tHost Id: {}\n\tSerial no: {}\n\tEncoded serial no: {}\n",
+        "\tPlatform: {}\n{told}\tHost Id: {}\n\tSerial no: {}\n\tEncoded serial no: {}\n",
         hardware.said("hwdescription", ""),
-        system.count("numcpus"),
-        system.count("memsizemb"),
-        system.count("memusagepcnt"),
-        system.count("disk0size"),
-        system.count("disk0avail"),
-        system.count("disk0perusage"),
         hardware.count("hostid"),
         hardware.said("serialno", ""),
         hardware.said("encodedserialno", ""),
     )
+}
+
+fn machine_told(machine: &MachineDto) -> String {
+    let clock = machine.clock_mhz.map_or_else(|| "unknown".to_owned(), |clock| format!("{clock}MHZ"));
+    let used = machine.memory_used as f64 * 100.0 / machine.memory_total.max(1) as f64;
+    let mut out = format!(
+        "\tCPU: {clock}\n\tNumber of CPUs: {}, {:.1} % in use\n\tMemory: {} MB, {used:.1} % in use\n",
+        machine.processors,
+        machine.busy_percent,
+        machine.memory_total >> 20,
+    );
+    for (what, disk) in [("system", &machine.system_disk), ("data", &machine.data_disk)] {
+        let (total, free) = (disk.total >> 20, disk.free >> 20);
+        out += &format!("\tDisk ({what}): {total} MB, {free} MB free, {} % in use\n", disk.percent);
+    }
+    for link in &machine.interfaces {
+        let state = if link.up { "UP" } else { "DOWN" };
+        let speed = link.speed.map_or_else(|| "speed unknown".to_owned(), |speed| format!("{speed} Mbit/s"));
+        out += &format!("\tInterface {}: {state}, {speed}, MTU {}\n", link.name, link.mtu);
+    }
+    out
 }
 
 /// `features` and `modes`: as `show ns feature` and `show ns mode` print them.
@@ -109,6 +121,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::admin::dto::{LinkDto, RoomDto};
 
     fn facts(value: Value) -> Facts {
         Facts::list(&json!({ "x": value }), "x").into_iter().next().unwrap_or_default()
@@ -125,15 +138,27 @@ mod tests {
     }
 
     #[test]
-    fn the_machine_is_told_with_its_memory_and_its_disk() {
-        let system = facts(json!({
-            "numcpus": "2", "memsizemb": "3900", "memusagepcnt": 41.5, "disk0size": "20000", "disk0avail": "5000",
-            "disk0perusage": "75",
-        }));
-        let shown = hardware(&facts(json!({"hwdescription": "Bascule (x86_64)", "cpufrequncy": 2400})), &system);
-        assert!(shown.contains("\tCPU: 2400MHZ\n\tNumber of CPUs: 2\n\tMemory: 3900 MB, 41.5 % in use\n"), "{shown}");
-        assert!(shown.contains("\tDisk: 20000 MB, 5000 MB free, 75 % in use\n"), "{shown}");
-        assert!(hardware(&Facts::default(), &system).contains("\tCPU: unknown\n"));
+    fn the_machine_is_told_with_its_memory_its_disks_and_its_links() {
+        let room = |total: u64, free: u64, percent| RoomDto { total: total << 20, free: free << 20, percent };
+        let machine = MachineDto {
+            processors: 2,
+            busy_percent: 3.25,
+            clock_mhz: Some(2_400),
+            memory_total: 3_900 << 20,
+            memory_used: 1_950 << 20,
+            system_disk: room(1_000, 700, 30),
+            data_disk: room(20_000, 5_000, 75),
+            interfaces: vec![LinkDto { name: "eth0".into(), up: true, mtu: 1_500, speed: Some(10_000) }],
+        };
+        let shown = hardware(&facts(json!({"hwdescription": "Bascule (x86_64)"})), Some(&machine));
+        assert!(
+            shown.contains("\tCPU: 2400MHZ\n\tNumber of CPUs: 2, 3.2 % in use\n\tMemory: 3900 MB, 50.0 % in use\n"),
+            "{shown}"
+        );
+        assert!(shown.contains("\tDisk (data): 20000 MB, 5000 MB free, 75 % in use\n"), "{shown}");
+        assert!(shown.contains("\tInterface eth0: UP, 10000 Mbit/s, MTU 1500\n"), "{shown}");
+        let silent = MachineDto { clock_mhz: None, ..machine };
+        assert!(hardware(&Facts::default(), Some(&silent)).contains("\tCPU: unknown\n"));
     }
 
     #[test]

@@ -22,12 +22,19 @@ pub(super) struct Machine {
     pub memory_used: u64,
     /// Of the first processor, MHz; 0: unknown.
     pub clock: u64,
-    /// Of the root file system.
-    pub disk_percent: u8,
-    /// Bytes.
-    pub disk_total: u64,
-    pub disk_free: u64,
+    /// The root file system.
+    pub system: Room,
+    /// Where the state is.
+    pub data: Room,
     pub interfaces: Vec<Interface>,
+}
+
+/// Of a file system, in bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Room {
+    pub total: u64,
+    /// That anybody may still use.
+    pub free: u64,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -49,7 +56,7 @@ pub(super) struct Interface {
 
 /// What processors had done at the last reading.
 #[derive(Debug, Default)]
-pub(in crate::admin) struct Meter(Mutex<Option<Reading>>);
+pub(super) struct Meter(Mutex<Option<Reading>>);
 
 #[derive(Debug, Clone)]
 struct Reading {
@@ -68,12 +75,12 @@ struct Ticks {
 // === impl Machine ===
 
 impl Machine {
-    /// Reads a dozen small files.
-    pub fn read(meter: &Meter, now: Instant) -> Machine {
+    /// Reads a dozen small files; `state`: where the state is.
+    pub fn read(meter: &Meter, now: Instant, state: Option<&Path>) -> Machine {
         let text = |path: &str| fs::read_to_string(path).unwrap_or_default();
         let percent = meter.percent(now, ticks(&text("/proc/stat")));
         let (memory_total, memory_used) = memory(&text("/proc/meminfo"));
-        let disk = disk();
+        let system = room(Path::new("/")).unwrap_or_default();
         let (busy, processors) = percent.split_first().map_or((0.0, &[][..]), |(all, each)| (*all, each));
         Machine {
             busy,
@@ -81,9 +88,8 @@ impl Machine {
             memory_total,
             memory_used,
             clock: clock(&text("/proc/cpuinfo")),
-            disk_percent: disk.0,
-            disk_total: disk.1,
-            disk_free: disk.2,
+            system,
+            data: state.and_then(|state| room(state).ok()).unwrap_or(system),
             interfaces: interfaces(Path::new("/sys/class/net")),
         }
     }
@@ -94,13 +100,25 @@ impl Machine {
     }
 }
 
-/// Percent that is used, bytes, and bytes that anybody may still use.
-fn disk() -> (u8, u64, u64) {
-    let Ok(stat) = nix::sys::statvfs::statvfs("/") else { return (0, 0, 0) };
+// === impl Room ===
+
+impl Room {
+    pub fn used(self) -> u64 {
+        self.total - self.free
+    }
+
+    /// That is used.
+    pub fn percent(self) -> u8 {
+        u8::try_from((u128::from(self.used()) * 100).checked_div(self.total.into()).unwrap_or(0)).unwrap_or(100)
+    }
+}
+
+/// Of the file system that a path is on.
+pub(super) fn room(path: &Path) -> std::io::Result<Room> {
+    let stat = nix::sys::statvfs::statvfs(path)?;
     let (all, free) = (stat.blocks(), stat.blocks_available().min(stat.blocks()));
-    let percent = ((all - free) * 100).checked_div(all).unwrap_or(0);
     let block = stat.fragment_size();
-    (u8::try_from(percent).unwrap_or(100), all.saturating_mul(block), free.saturating_mul(block))
+    Ok(Room { total: all.saturating_mul(block), free: free.saturating_mul(block) })
 }
 
 /// `cpu MHz` of `/proc/cpuinfo`, where the processor says it.

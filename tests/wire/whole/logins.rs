@@ -1,0 +1,87 @@
+//! People of the appliance on its machine: who is let in there, and what they may do over the local socket.
+
+use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::CommandExt as _;
+use std::process::{Command, Stdio};
+
+use bascule::model::person::number;
+
+use super::box_under_test::Box;
+
+const CONFIG: &str = r#"
+    [service.a]
+    type = "HTTP"
+    monitors = []
+    address = "192.0.2.1:80"
+    [admin.user.boss]
+    role = "superuser"
+    password_hash = "HASH"
+    [admin.user.alice]
+    role = "operator"
+    password_hash = "HASH"
+"#;
+const PASSWORD: &str = "a password of the test";
+
+fn start(arguments: &[&str]) -> Box {
+    let hash = bascule::cli::hash_password(PASSWORD).expect("a hash");
+    let box_ = Box::start_with(arguments, &CONFIG.replace("HASH", &hash));
+    for folder in [box_.path("."), box_.path("state")] {
+        std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o711)).expect("it is ours");
+    }
+    box_
+}
+
+/// What PAM asks: whether somebody may come in.
+fn check(box_: &Box, user: &str, password: &str, more: &[&str]) -> bool {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_bascule"));
+    command.arg("login-check").arg("--state").arg(box_.path("state")).arg("--config").arg(box_.path("box.toml"));
+    command.args(more).env("PAM_USER", user).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn().expect("the program starts");
+    // As PAM ends it.
+    child.stdin.take().expect("a pipe").write_all(format!("{password}\0").as_bytes()).expect("it reads");
+    child.wait().expect("it ends").success()
+}
+
+/// The shell of somebody who is logged in; `None` where this test may not be somebody else.
+fn shell(box_: &Box, user: &str, line: &str) -> Option<String> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_bascule"));
+    command.arg("shell").arg("--state").arg(box_.path("state")).args(["-c", line]).env_remove("BASCULE_URL");
+    let done = command.uid(number(user)).gid(65_534).current_dir("/").output().ok()?;
+    Some(String::from_utf8_lossy(&done.stdout).into_owned())
+}
+
+#[test]
+fn whoever_may_log_in_to_the_appliance_is_let_into_its_machine_and_nobody_else() {
+    let box_ = start(&["--logins"]);
+    assert!(check(&box_, "alice", PASSWORD, &[]) && check(&box_, "boss", PASSWORD, &["--superuser"]));
+    assert!(!check(&box_, "alice", "another", &[]), "a wrong password");
+    assert!(!check(&box_, "alice", PASSWORD, &["--superuser"]), "root's shell is for superusers");
+    assert!(!check(&box_, "mallory", PASSWORD, &[]) && !check(&box_, "", PASSWORD, &[]));
+    assert!(!check(&box_, "root", PASSWORD, &[]), "a user of the machine's own");
+    let closed = start(&[]);
+    assert!(!check(&closed, "alice", PASSWORD, &[]), "nobody has said that people log in there");
+    drop(closed);
+    let open = Box::start_with(&["--logins"], "[switch.go]");
+    assert!(!check(&open, "alice", PASSWORD, &[]), "where nobody has to log in, nobody can");
+}
+
+#[test]
+fn somebody_who_is_logged_in_acts_under_their_name_with_their_role() {
+    let box_ = start(&["--logins"]);
+    let Some(told) = shell(&box_, "alice", "show service a") else { return };
+    assert!(told.contains("State: UP"), "{told}");
+    let told = shell(&box_, "alice", "disable service a -reason tea").expect("as before");
+    assert!(told.contains(" Done"), "{told}");
+    let told = shell(&box_, "alice", "add server s 192.0.2.9").expect("as before");
+    assert!(told.contains("needs the role superuser"), "{told}");
+    let told = shell(&box_, "mallory", "show service a").expect("as before");
+    assert!(told.contains("log in to this machine again"), "{told}");
+    let state = box_.path("state").display().to_string();
+    let (_, told) = box_.run(&["journal", "--state", &state, "--actor", "admin:alice"]);
+    assert!(told.contains("tea"), "{told}");
+    // Without a word about people the socket is nobody's but the appliance's.
+    let closed = start(&[]);
+    let told = shell(&closed, "alice", "show service a").expect("as before");
+    assert!(!told.contains("State: UP"), "{told}");
+}
