@@ -42,14 +42,13 @@ pub enum StoreAsk {
 impl Handle {
     /// Sends nothing more of the outbox, and returns once nothing of it is under way, or after `patience`.
     pub async fn hush(&self, patience: Duration) {
-        let until = tokio::time::Instant::now() + patience;
-        loop {
+        for _ in 0..=patience.as_millis() / LOOK.as_millis() {
             let (answer, under_way) = oneshot::channel();
             if self.requests.send(Request::Store(StoreAsk::Hush { answer })).await.is_err() {
                 return;
             }
             match under_way.await {
-                Ok(1..) if tokio::time::Instant::now() < until => tokio::time::sleep(LOOK).await,
+                Ok(1..) => tokio::time::sleep(LOOK).await,
                 _ => return,
             }
         }

@@ -44,7 +44,8 @@ impl Reader {
             None => open_for_reading(&self.path).map_err(fail)?,
         };
         let result = read(&db).map_err(fail)?;
-        *cached = Some(db);
+        // One of a read-only disk would keep the writer of this process from writing once that is mended.
+        *cached = db.is_readonly("main").is_ok_and(|readonly| !readonly).then_some(db);
         Ok(result)
     }
 }

@@ -18,6 +18,10 @@ pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
     let fail = |e: rusqlite::Error| error(&shown, &e);
     let is_new = !path.exists();
     let mut db = Connection::open(path).map_err(fail)?;
+    // SQLite is content with that, and would not look again once it is mended.
+    if db.is_readonly("main").map_err(fail)? {
+        return Err(StoreError::retryable(format!("cannot write {shown}: it is read-only")));
+    }
     let _ = std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600));
     db.busy_timeout(Duration::from_millis(1_500)).map_err(fail)?;
     if is_new {
