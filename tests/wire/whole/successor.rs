@@ -65,6 +65,7 @@ impl Box {
             child: None,
             heir: None,
             program,
+            arguments: Vec::new(),
             admin,
             ready: Value::Null,
         };
