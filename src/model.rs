@@ -88,6 +88,9 @@ pub struct Model {
     pub monitor_scripts: Option<Name>,
     /// `None`: the machine's network is left alone.
     pub network: Option<Networking>,
+    /// `[time] servers`: whom the machine asks for the time, by address or name. At most 8; none: its own settings are
+    /// left alone.
+    pub time_servers: Vec<Name>,
     pub log: Log,
     pub trace: Option<Trace>,
     pub resolver: Resolver,
@@ -175,6 +178,7 @@ impl Model {
             ships: Vec::new(),
             monitor_scripts: None,
             network: None,
+            time_servers: Vec::new(),
             log: Log::default(),
             trace: None,
             resolver: Resolver::default(),

@@ -18,6 +18,7 @@
 //!   its files below `/run/systemd/network`, and it is asked to read them. It knows DHCP, router advertisements and
 //!   thirty years of network cards better than this program will. Where it does not run, static addresses are put on
 //!   interfaces in the same way as VIPs; everything else is refused with a sentence.
+//! - **Whom the machine asks for the time** (`[time]`) is written for systemd-timesyncd in the same way.
 //!
 //! Nothing here runs until a configuration has a `[network]`: a developer's machine is left alone.
 
@@ -28,7 +29,8 @@ mod machine;
 mod networkd;
 mod plan;
 mod run;
+mod timesyncd;
 mod unit;
 mod wish;
 
-pub use run::Networking;
+pub use run::{Networking, notice};

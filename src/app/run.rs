@@ -31,7 +31,7 @@ use crate::dataplane::dns::serve::DnsServer;
 use crate::dataplane::handed::{Handed, Socket};
 use crate::files::{self, DiskFiles};
 use crate::model::time::Tick;
-use crate::network::Networking;
+use crate::network::{self, Networking};
 use crate::peer;
 use crate::probe::runner;
 use crate::snapshot::Cell;
@@ -144,6 +144,7 @@ async fn start(options: &RunOptions, taking: &mut Option<Taking>) -> Result<Runn
     .map_err(|e| format!("the machine refuses threads: {e}"))?;
 
     if let Some(taking) = taking {
+        network::notice(&reactor.cell).await;
         taking.until_go(&reactor.handle).await;
     }
     let folder = options.config.parent().map(Path::to_owned).unwrap_or_default();

@@ -33,12 +33,13 @@ pub enum DifferenceKind {
 }
 
 /// Tables that stand once; all others hold objects by name.
-const ONCE: [&str; 14] = [
+const ONCE: [&str; 15] = [
     "appliance",
     "admin",
     "features",
     "journal",
     "network",
+    "time",
     "log",
     "trace",
     "resolver",

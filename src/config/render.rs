@@ -111,6 +111,7 @@ fn once(out: &mut Text, model: &Model) {
     }
 
     network::network(out, model);
+    network::time(out, model);
     telling::log(out, model);
     telling::trace(out, model);
 

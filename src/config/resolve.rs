@@ -88,6 +88,7 @@ pub fn resolve(report: &mut Report, document: &Table, files: &dyn Files) -> Mode
     let journal = global::journal(cx);
     let monitor_scripts = monitor::scripts(cx);
     let network = network::network(cx);
+    let time_servers = network::time_servers(cx);
     let log = global::log(cx);
     let trace = trace::trace(cx);
     let resolver = global::resolver(cx);
@@ -131,6 +132,7 @@ pub fn resolve(report: &mut Report, document: &Table, files: &dyn Files) -> Mode
         ships,
         monitor_scripts,
         network,
+        time_servers,
         log,
         trace,
         resolver,

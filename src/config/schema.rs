@@ -133,6 +133,7 @@ pub static ROOT: Schema = schema(&[
     key("features", Kind::Table(&FEATURES)),
     key("journal", Kind::Table(&JOURNAL)),
     key("network", Kind::Table(&network::NETWORK)),
+    key("time", Kind::Table(&network::TIME)),
     key("log", Kind::Table(&telling::LOG)),
     key("trace", Kind::Table(&telling::TRACE)),
     key("resolver", Kind::Table(&RESOLVER)),

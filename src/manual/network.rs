@@ -36,8 +36,8 @@
 //! services  = ["a"]
 //! ```
 //!
-//! It needs CAP_NET_ADMIN and CAP_NET_RAW. Without them every address says `refused`, and everything else works as it does
-//! without `[network]`.
+//! It needs CAP_NET_ADMIN and CAP_NET_RAW. Without them every address says `refused` and which of the two is missing, and
+//! everything else works as it does without `[network]`.
 //!
 //! ## VIPs
 //!
@@ -60,7 +60,8 @@
 //!   the new one.
 //! - **Nobody else's.** Addresses that Bascule adds bear its mark (`ip addr` shows `proto 98`; a kernel of 5.18 or later
 //!   keeps it). What does not bear it is used where it is, and never removed. A process that follows one that was killed
-//!   keeps what is still wanted at once, and removes the rest. Two processes with `[network]` in one network of a machine
+//!   keeps what is still wanted at once, and removes the rest; what the system does not let go of is a problem in
+//!   `/status`. A handover to another process ([`upkeep`](super::upkeep)) takes nothing off and adds nothing anew. Two processes with `[network]` in one network of a machine
 //!   would take each other's addresses away: run one.
 //!
 //! `address_state` is `present`, `probing`, `waiting` (`address_error` says for what: an interface, its subnet, its link),
@@ -81,7 +82,8 @@
 //!
 //! `[network.interface.NAME]` is carried out by systemd-networkd where it runs: it is written as
 //! `/run/systemd/network/10-bascule-NAME.network` (a VLAN also as `.netdev`), and `networkctl reload` is called. This needs
-//! the right to do both; what fails is a problem in `/status`, and tried again. `dhcp` is `no`, `ipv4`, `ipv6` or `both`;
+//! the right to do both, which the appliance's disk gives to the service, and the package on a machine of your own does
+//! not; what fails is a problem in `/status`, and tried again. `dhcp` is `no`, `ipv4`, `ipv6` or `both`;
 //! `accept_ra = false` refuses what routers tell of IPv6. A route leaves by the interface whose subnet holds its gateway,
 //! or by `interface`. `name_servers` are those of the machine (systemd-resolved has to run to use them); whom Bascule asks
 //! for the names of servers stands in `[resolver]`. An interface that `[network]` does not name is left to the system.
@@ -92,3 +94,39 @@
 //!
 //! An interface's own address is not asked for first, and a mistake in it may cut you off: change it where you can reach
 //! the console.
+//!
+//! ## In NetScaler's words
+//!
+//! | command | here |
+//! |---|---|
+//! | `add ns ip 10.0.1.20 255.255.255.0 [-type SNIP]`, `add ns ip6 2001:db8:1::20/64` | `source_addresses`. Makes a `[network]` where there is none, so that VIPs are looked after from then on |
+//! | `set ns ip 10.0.1.20 -netmask 255.255.0.0` | its subnet |
+//! | `add route 0.0.0.0 0.0.0.0 10.0.0.1 [-cost 20]`, `add route6 ::/0 2001:db8::1` | `routes`, with `metric`; an interface with the subnet of the gateway stands in `[network.interface]` |
+//! | `add vlan 200 [-aliasName servers]` | `[network.interface.servers] vlan`, called `vlan200` without an alias; not made before an interface carries it |
+//! | `bind vlan 200 -ifnum eth1 -tagged` | `vlan.on`; `[network.interface.eth1]` is there |
+//! | `bind vlan 200 -IPAddress 10.0.2.5 255.255.255.0` | its `addresses` |
+//! | `add dns nameServer 10.0.0.53` | `[resolver] name_servers`: whom Bascule asks |
+//! | `add ntp server ntp1.example.com` | `[time] servers` |
+//!
+//! `rm` and `unbind` take them away, `show` tells them. `-type VIP` is refused: a VIP comes with its vserver, `add lb vserver`;
+//! `-type NSIP` and `set ns config` are too: the management's address is an interface's, and changing it from far away
+//! cuts off who does it. So are `-mgmtAccess ENABLED`, `-vrID`, dynamic routing, distances, an interface without a tag.
+//! An import carries addresses, name servers and time servers; routes and VLANs need an interface, and NetScaler's
+//! (`1/1`) are none of this machine's.
+//!
+//! ## Time
+//!
+//! ```toml
+//! [time]
+//! servers = ["ntp1.example.com", "192.0.2.123"]
+//! ```
+//!
+//! At most eight, by name or address, in place of what the machine's own files name (a lease of DHCP may name more). It
+//! does not need `[network]`. systemd-timesyncd asks them: they are written as
+//! `/run/systemd/timesyncd.conf.d/10-bascule.conf`, and it is started anew. The appliance's disk has it and gives the
+//! service the right; elsewhere what is missing is a problem in `/status`, and tried again. Without `servers` the machine's
+//! own settings are left alone.
+//!
+//! Whether the clock is synchronized is what the kernel says, whichever program sets it: `clock.synced` in `/status`,
+//! `show ntp status` in the shell, and the alert `clock.unsynced>1h`, raised where it is not so for an
+//! hour ([`alerts`](super::alerts)).

@@ -74,8 +74,8 @@ pub enum Dhcp {
 pub struct Vlan {
     /// 1..=4094
     pub id: u16,
-    /// The interface that carries it.
-    pub on: Name,
+    /// The interface that carries it; `None`: none yet, and it is not made.
+    pub on: Option<Name>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,10 +1,13 @@
 //! Netlink: what the machine has, what changes, and the acts that change it.
 
+use std::collections::HashSet;
 use std::io;
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use futures_util::TryStreamExt;
-use rtnetlink::packet_core::NetlinkMessage;
+use parking_lot::Mutex;
+use rtnetlink::packet_core::NetlinkPayload;
 use rtnetlink::packet_route::RouteNetlinkMessage;
 use rtnetlink::packet_route::address::{AddressAttribute, AddressFlags, AddressMessage, AddressProtocol, CacheInfo};
 use rtnetlink::packet_route::link::{LinkAttribute, LinkFlags, LinkLayerType, LinkMessage};
@@ -22,6 +25,8 @@ const FOREVER: u32 = u32::MAX;
 pub(super) struct Netlink {
     handle: Handle,
     tasks: [JoinHandle<()>; 2],
+    /// Links that were told to be down since the last look: what goes and comes back between two looks shows in neither.
+    fell: Arc<Mutex<HashSet<u32>>>,
 }
 
 // === impl Netlink ===
@@ -33,22 +38,30 @@ impl Netlink {
         let (connection, handle, mut messages) = rtnetlink::new_multicast_connection(&groups)?;
         let (changed, changes) = mpsc::channel(1);
         let connection = tokio::spawn(connection);
+        let fell = Arc::<Mutex<HashSet<u32>>>::default();
+        let into = Arc::clone(&fell);
         let telling = tokio::spawn(async move {
-            type Message = (NetlinkMessage<RouteNetlinkMessage>, rtnetlink::sys::SocketAddr);
-            while let Some(message) = futures_util::StreamExt::next(&mut messages).await {
-                let _: Message = message;
+            while let Some((message, _)) = futures_util::StreamExt::next(&mut messages).await {
+                if let NetlinkPayload::InnerMessage(RouteNetlinkMessage::NewLink(message)) = message.payload
+                    && !is_up(message.header.flags)
+                {
+                    into.lock().insert(message.header.index);
+                }
                 // Full: it is said already.
                 let _ = changed.try_send(());
             }
         });
-        Ok((Netlink { handle, tasks: [connection, telling] }, changes))
+        Ok((Netlink { handle, tasks: [connection, telling], fell }, changes))
     }
 
     pub async fn look(&self) -> io::Result<Machine> {
+        // Before the look: what falls meanwhile is told by the next one.
+        let fell = std::mem::take(&mut *self.fell.lock()).into_iter().collect();
         let links: Vec<LinkMessage> = self.handle.link().get().execute().try_collect().await.map_err(io_error)?;
         let found: Vec<AddressMessage> = self.handle.address().get().execute().try_collect().await.map_err(io_error)?;
         Ok(Machine {
             links: links.iter().filter_map(link).collect(),
+            fell,
             addresses: found.iter().filter_map(assigned).collect(),
         })
     }
@@ -96,6 +109,10 @@ impl Drop for Netlink {
     }
 }
 
+fn is_up(flags: LinkFlags) -> bool {
+    flags.contains(LinkFlags::Up | LinkFlags::Running)
+}
+
 fn link(message: &LinkMessage) -> Option<Link> {
     let mut name = None;
     let mut mac = None;
@@ -114,7 +131,7 @@ fn link(message: &LinkMessage) -> Option<Link> {
         name: name?,
         mac,
         set_up: flags.contains(LinkFlags::Up),
-        up: flags.contains(LinkFlags::Up | LinkFlags::Running),
+        up: is_up(flags),
         loopback,
         asks: ethernet && !loopback && !flags.contains(LinkFlags::Noarp),
     })

@@ -97,6 +97,10 @@ fn open(link: &Link) -> io::Result<UdpSocket> {
         .filter_map(|found| found.address?.as_link_addr().copied())
         .find(|found| u32::try_from(found.ifindex()).is_ok_and(|index| index == link.index));
     nix::sys::socket::bind(socket.as_raw_fd(), &found.ok_or_else(gone)?)?;
+    // What came from other links before it was bound to this one.
+    socket.set_nonblocking(true)?;
+    let mut elsewhere = [std::mem::MaybeUninit::uninit(); FRAME_MOST];
+    while socket.recv(&mut elsewhere).is_ok() {}
     // To the kernel's send and recv every socket of datagrams is one, whatever its protocol.
     UdpSocket::from_std(std::net::UdpSocket::from(socket))
 }

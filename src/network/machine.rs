@@ -42,6 +42,8 @@ pub(super) struct Assigned {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Machine {
     pub links: Vec<Link>,
+    /// Those that were down for a moment since the last look, however they are now.
+    pub fell: Vec<u32>,
     pub addresses: Vec<Assigned>,
 }
 

@@ -129,13 +129,22 @@ enum Phase {
     },
 }
 
+/// On its way.
+#[derive(Clone, Debug, Default)]
+struct Removal {
+    /// When it is asked for again.
+    again: Tick,
+    /// Why the system did not do it.
+    refused: Option<String>,
+}
+
 #[derive(Debug, Default)]
 pub(super) struct Plan {
     wishes: BTreeMap<IpAddr, Wish>,
     machine: Machine,
     rows: BTreeMap<IpAddr, Row>,
     /// Removals whose effect does not show yet.
-    removing: BTreeMap<(u32, IpAddr), Tick>,
+    removing: BTreeMap<(u32, IpAddr), Removal>,
     wake: Option<Tick>,
 }
 
@@ -155,7 +164,7 @@ impl Plan {
     pub fn observe(&mut self, machine: Machine) {
         let came_up = |index: u32| {
             let is_up = machine.link(index).is_some_and(|link| link.up);
-            is_up && self.machine.link(index).is_some_and(|link| !link.up)
+            is_up && (machine.fell.contains(&index) || self.machine.link(index).is_some_and(|link| !link.up))
         };
         for row in self.rows.values_mut() {
             // Whoever is behind the link may be somebody else by now.
@@ -165,7 +174,8 @@ impl Plan {
                 (*announced, *due) = (0, Tick::ZERO);
             }
         }
-        self.removing.retain(|(link, ip), _| machine.places(*ip).any(|a| a.link == *link));
+        let is_there = |link: u32, ip: IpAddr| machine.places(ip).any(|a| a.ours && a.link == link);
+        self.removing.retain(|(link, ip), _| is_there(*link, *ip));
         self.machine = machine;
     }
 
@@ -220,6 +230,21 @@ impl Plan {
         }
     }
 
+    /// The system refused to remove an address. True where that is news.
+    pub fn not_removed(&mut self, now: Tick, link: u32, ip: IpAddr, why: &str) -> bool {
+        let removal = self.removing.entry((link, ip)).or_default();
+        let is_news = removal.refused.as_deref() != Some(why);
+        *removal = Removal { again: now + REFUSED_RETRY, refused: Some(why.to_owned()) };
+        is_news
+    }
+
+    /// What nobody wants any more, and the system does not let go of: a sentence each.
+    pub fn left_over(&self) -> Vec<String> {
+        let refused = self.removing.iter().filter_map(|(place, removal)| Some((place, removal.refused.as_ref()?)));
+        let name = |link: u32| self.machine.link(link).map_or("an interface that is gone", |link| &link.name);
+        refused.map(|((link, ip), why)| format!("{ip} is left on {}: not removed, {why}", name(*link))).collect()
+    }
+
     /// When there is something to do by time alone.
     pub fn wake_at(&self) -> Option<Tick> {
         self.wake
@@ -240,6 +265,7 @@ impl Plan {
                 Phase::Conflict { .. } | Phase::Refused { .. } => Some(0),
             };
             if let Some(keep) = keep {
+                self.removing.remove(&(keep, *ip));
                 let places = self.machine.places(*ip).filter(|a| a.ours && a.link != keep);
                 remove(now, places, &mut self.removing, &mut acts, &mut wake);
             }
@@ -298,17 +324,17 @@ fn conflict(now: Tick, machine: &Machine, link: u32, ip: IpAddr, by: Option<Mac>
 fn remove<'m>(
     now: Tick,
     places: impl Iterator<Item = &'m Assigned>,
-    removing: &mut BTreeMap<(u32, IpAddr), Tick>,
+    removing: &mut BTreeMap<(u32, IpAddr), Removal>,
     acts: &mut Vec<Act>,
     wake: &mut Option<Tick>,
 ) {
     for place in places {
-        let again = removing.entry((place.link, place.address.ip)).or_insert(Tick::ZERO);
-        if *again <= now {
-            *again = now + ACT_PATIENCE;
+        let removal = removing.entry((place.link, place.address.ip)).or_default();
+        if removal.again <= now {
+            removal.again = now + if removal.refused.is_some() { REFUSED_RETRY } else { ACT_PATIENCE };
             acts.push(Act::Remove { link: place.link, address: place.address });
         }
-        wake_by(wake, *again);
+        wake_by(wake, removal.again);
     }
 }
 

@@ -1,6 +1,9 @@
 //! The task that carries out the plan: waits for whatever comes first, tells the plan, does what it asks for, and tells
 //! how every address stands. Nothing is decided here.
 
+mod interfaces;
+mod tell;
+
 use std::collections::HashMap;
 use std::io;
 use std::net::IpAddr;
@@ -14,13 +17,13 @@ use super::carry::Netlink;
 use super::listen::Ears;
 use super::machine::Machine;
 use super::plan::{Act, Plan};
+use super::timesyncd;
 use super::wish::wishes;
-use super::{networkd, unit};
 use crate::model::Model;
 use crate::model::event::Observation;
-use crate::model::network::{self, AddressState, Manager};
+use crate::model::network::{self, AddressState};
 use crate::model::time::Tick;
-use crate::snapshot::{Cell, Snapshot};
+use crate::snapshot::Cell;
 
 /// Everything is looked at again at least so often: a word of the kernel may be lost where there are too many.
 const LOOK_EVERY: Duration = Duration::from_secs(30);
@@ -33,6 +36,7 @@ const RETRY: Duration = Duration::from_secs(10);
 pub struct Networking {
     stop: watch::Sender<bool>,
     task: JoinHandle<()>,
+    time: JoinHandle<()>,
 }
 
 /// What runs while it looks after it.
@@ -49,6 +53,8 @@ struct Keeper {
     /// What was carried out last of `[network]`, and whether Bascule sets the interfaces' own addresses.
     applied: Option<network::Networking>,
     by_netlink: bool,
+    /// What of the interfaces' own settings is not carried out: a sentence each.
+    failed: Vec<String>,
     /// Something did not work: when it is tried again.
     retry_at: Option<Tick>,
     /// When everything is looked at again at the latest.
@@ -61,18 +67,21 @@ impl Networking {
     /// To be called within a tokio runtime.
     pub fn start(cell: Arc<Cell>, observations: mpsc::Sender<Observation>) -> Networking {
         let (stop, stopping) = watch::channel(false);
+        let time = tokio::spawn(timesyncd::keep(Arc::clone(&cell)));
         let task = tokio::spawn(run(cell, observations, stopping));
-        Networking { stop, task }
+        Networking { stop, task, time }
     }
 
     /// Takes the VIPs and source addresses off the machine that it had put there, so that another box can have them.
     pub async fn leave(self) {
+        self.time.abort();
         self.stop.send_replace(true);
         let _ = self.task.await;
     }
 
     /// Ends, and leaves everything where it is: another process of this program goes on with it.
     pub fn stay(self) {
+        self.time.abort();
         self.task.abort();
     }
 }
@@ -89,20 +98,7 @@ async fn run(cell: Arc<Cell>, observations: mpsc::Sender<Observation>, mut stopp
             () = told(&mut stopping) => return,
         }
     }
-    let (netlink, mut changes) = loop {
-        match Netlink::open() {
-            Ok(open) => break open,
-            Err(error) => {
-                let why = format!("the kernel's netlink cannot be opened: {error}");
-                tracing::error!("{why}; addresses are left alone");
-                *cell.load().network.trouble.lock() = vec![why];
-            }
-        }
-        tokio::select! {
-            () = tokio::time::sleep(RETRY) => {}
-            () = told(&mut stopping) => return,
-        }
-    };
+    let Some((mut netlink, mut changes)) = open(&cell, &mut stopping).await else { return };
     let (ears, mut heard) = Ears::new();
     let mut keeper = Keeper {
         cell,
@@ -113,6 +109,7 @@ async fn run(cell: Arc<Cell>, observations: mpsc::Sender<Observation>, mut stopp
         model: None,
         told: HashMap::new(),
         applied: None,
+        failed: Vec::new(),
         by_netlink: false,
         retry_at: None,
         look_at: Tick::ZERO,
@@ -135,7 +132,12 @@ async fn run(cell: Arc<Cell>, observations: mpsc::Sender<Observation>, mut stopp
                 published.borrow_and_update();
                 settled = !keeper.follow(false).await;
             }
-            Some(()) = changes.recv() => {
+            changed = changes.recv() => {
+                if changed.is_none() {
+                    tracing::warn!("the connection to the kernel's netlink has ended; it is opened again");
+                    let Some(again) = open(&keeper.cell, &mut stopping).await else { break };
+                    (netlink, changes) = again;
+                }
                 tokio::time::sleep(BURST).await;
                 look_again = true;
             }
@@ -167,6 +169,39 @@ async fn run(cell: Arc<Cell>, observations: mpsc::Sender<Observation>, mut stopp
     }
 }
 
+/// Tries until it works; `None`: it is to stop.
+async fn open(cell: &Cell, stopping: &mut watch::Receiver<bool>) -> Option<(Netlink, mpsc::Receiver<()>)> {
+    loop {
+        match Netlink::open() {
+            Ok(open) => return Some(open),
+            Err(error) => {
+                let why = format!("the kernel's netlink cannot be opened: {error}");
+                tracing::error!("{why}; addresses are left alone");
+                *cell.load().network.trouble.lock() = vec![why];
+            }
+        }
+        tokio::select! {
+            () = tokio::time::sleep(RETRY) => {}
+            () = told(stopping) => return None,
+        }
+    }
+}
+
+/// Which source addresses this machine has. For a process that takes over: its probes are to leave from where those of the
+/// one before it leave from, and nothing is to change before that one has ended.
+pub async fn notice(cell: &Cell) {
+    let snapshot = cell.load_full();
+    let Some(network) = snapshot.model.network.as_ref().filter(|network| !network.sources.is_empty()) else { return };
+    let machine = match Netlink::open() {
+        Ok((netlink, _)) => netlink.look().await,
+        Err(error) => Err(error),
+    };
+    match machine {
+        Ok(machine) => tell::sources_there(&snapshot, &network.sources, &machine),
+        Err(error) => tracing::warn!(%error, "cannot read the addresses of this machine"),
+    }
+}
+
 async fn told(stopping: &mut watch::Receiver<bool>) {
     let _ = stopping.wait_for(|stop| *stop).await;
 }
@@ -194,47 +229,11 @@ impl Keeper {
                 failed.iter().for_each(|what| tracing::warn!("network: {what}"));
             }
             self.retry_at = (!failed.is_empty()).then(|| self.now() + RETRY);
-            *snapshot.network.trouble.lock() = failed;
+            self.failed = failed;
             self.applied = network;
         }
         self.plan.want(wishes(&snapshot.model, self.by_netlink));
         true
-    }
-
-    /// Has the interfaces' own settings carried out, or says what is not.
-    async fn interfaces(&mut self, network: Option<&network::Networking>) -> Vec<String> {
-        let had = self.applied.clone().filter(|network| !network.interfaces.is_empty());
-        let network = match (network, had) {
-            (Some(network), had) if had.is_some() || !network.interfaces.is_empty() => network.clone(),
-            // What was written for them goes.
-            (None, Some(had)) => {
-                network::Networking { interfaces: Vec::new(), routes: Vec::new(), name_servers: Vec::new(), ..had }
-            }
-            _ => {
-                self.by_netlink = false;
-                return Vec::new();
-            }
-        };
-        let (manager, units) = (network.manager, unit::units(&network));
-        let done = tokio::task::spawn_blocking(move || {
-            let by_networkd = match manager {
-                Manager::Auto => networkd::runs(),
-                Manager::Networkd => true,
-                Manager::Netlink => false,
-            };
-            by_networkd.then(|| networkd::apply(&units))
-        });
-        match done.await {
-            Ok(Some(applied)) => {
-                self.by_netlink = false;
-                applied.err().into_iter().collect()
-            }
-            Ok(None) => {
-                self.by_netlink = true;
-                unit::beyond_netlink(&network)
-            }
-            Err(_) => vec!["the interfaces could not be set: a bug; its message stands in the log".to_owned()],
-        }
     }
 
     async fn look(&mut self, netlink: &Netlink) {
@@ -274,7 +273,7 @@ impl Keeper {
                 let done = netlink.add(link, address, preferred).await;
                 match &done {
                     Ok(()) => tracing::info!("{} added to {}", address.ip, name(self.plan.machine(), link)),
-                    Err(error) => self.plan.refused(self.now(), address.ip, &in_words(error)),
+                    Err(error) => self.plan.refused(self.now(), address.ip, &in_words(act, error)),
                 }
                 (done, true)
             }
@@ -298,75 +297,49 @@ impl Keeper {
         match *act {
             // Not to be known to be free is to be refused.
             Act::Probe { ip, .. } => {
-                self.plan.refused(self.now(), ip, &format!("it cannot be asked for: {}", in_words(&error)));
+                self.plan.refused(self.now(), ip, &format!("it cannot be asked for: {}", in_words(act, &error)));
+            }
+            // Told as the state of the address.
+            Act::Add { .. } => {}
+            Act::Remove { link, address } => {
+                let why = in_words(act, &error);
+                if self.plan.not_removed(self.now(), link, address.ip, &why) {
+                    tracing::warn!("{} is not removed from {}: {why}", address.ip, name(self.plan.machine(), link));
+                }
             }
             _ => tracing::warn!(?act, %error, "an act on the network failed"),
         }
         false
     }
-
-    fn tell(&mut self) {
-        let snapshot = self.cell.load_full();
-        let mut interfaces = std::collections::HashSet::new();
-        let (mut told, mut dns) = (HashMap::new(), Vec::new());
-        for (wish, state) in self.plan.states() {
-            let ip = wish.address.ip;
-            // That it is asked for again is no news, and what is wrong with it shows meanwhile.
-            let before = self.told.remove(&ip);
-            let is_asked = matches!(state, AddressState::Probing { .. });
-            let state = match &before {
-                Some(before) if is_asked && before.trouble().is_some() => before.clone(),
-                _ => state,
-            };
-            if let Some(interface) = state.interface().filter(|_| ip.is_ipv4()) {
-                interfaces.insert(crate::model::id::Name::clone(interface));
-            }
-            for vserver in &wish.vservers {
-                if let Some(entry) = snapshot.model.vserver_id(vserver).map(|id| &snapshot.vservers[id.index()]) {
-                    *entry.live.vip.lock() = state.clone();
-                }
-            }
-            if wish.dns {
-                dns.push((ip, state.clone()));
-            }
-            if wish.source {
-                tell_source(&snapshot, ip, &state);
-            }
-            let was_well = before.as_ref().is_none_or(|before| before.trouble().is_none());
-            if before.as_ref() != Some(&state) && !(was_well && state.trouble().is_none()) && !is_asked {
-                let whose =
-                    if wish.vservers.is_empty() { vec![None] } else { wish.vservers.iter().map(Some).collect() };
-                for vserver in whose {
-                    let vserver = vserver.cloned();
-                    // A hint: how it stands is told again with the next change.
-                    let _ = self.observations.try_send(Observation::Address { vserver, ip, state: state.clone() });
-                }
-            }
-            told.insert(ip, state);
-        }
-        // Those that no longer have one looked after.
-        for (vserver, entry) in snapshot.model.vservers.iter().zip(&snapshot.vservers) {
-            if !vserver.address.is_some_and(|at| self.plan.wants(at.ip())) {
-                *entry.live.vip.lock() = AddressState::Unmanaged;
-            }
-        }
-        self.told = told;
-        *snapshot.network.dns.lock() = dns;
-        let links = super::listen::needed(self.plan.machine(), |name| interfaces.contains(name));
-        self.ears.listen_on(&links);
-    }
 }
 
-fn tell_source(snapshot: &Snapshot, ip: IpAddr, state: &AddressState) {
-    let network = snapshot.model.network.iter().flat_map(|network| &network.sources);
-    for (_, live) in network.zip(&snapshot.sources).filter(|(source, _)| source.ip == ip) {
-        live.set(state.clone());
-    }
-}
-
-fn in_words(error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::PermissionDenied => "it needs CAP_NET_ADMIN and CAP_NET_RAW".to_owned(),
+/// Why an act was refused, and what helps.
+fn in_words(act: &Act, error: &io::Error) -> String {
+    match (error.raw_os_error(), act) {
+        (Some(libc::EPERM), Act::Probe { .. } | Act::Announce { .. }) => {
+            "this process lacks the capability CAP_NET_RAW".to_owned()
+        }
+        (Some(libc::EPERM), _) => "this process lacks the capability CAP_NET_ADMIN".to_owned(),
+        (Some(libc::EACCES), Act::Add { address, .. }) if address.ip.is_ipv6() => {
+            "IPv6 is switched off there (net.ipv6.conf, disable_ipv6)".to_owned()
+        }
         _ => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_says_what_is_missing() {
+        let (link, ip) = (2, IpAddr::from([192, 0, 2, 10]));
+        let add = |address: &str| Act::Add { link, address: address.parse().unwrap() };
+        let said = |act: &Act, code: i32| in_words(act, &io::Error::from_raw_os_error(code));
+        assert_eq!(said(&add("192.0.2.10/32"), libc::EPERM), "this process lacks the capability CAP_NET_ADMIN");
+        assert_eq!(said(&Act::Probe { link, ip }, libc::EPERM), "this process lacks the capability CAP_NET_RAW");
+        let off = "IPv6 is switched off there (net.ipv6.conf, disable_ipv6)";
+        assert_eq!(said(&add("2001:db8::10/128"), libc::EACCES), off);
+        assert_eq!(said(&add("192.0.2.10/32"), libc::ENODEV), "No such device (os error 19)");
     }
 }

@@ -17,7 +17,7 @@ pub(super) struct Unit {
 /// In the order of the interfaces.
 pub(super) fn units(network: &Networking) -> Vec<Unit> {
     let mut units = Vec::new();
-    for interface in &network.interfaces {
+    for interface in network.interfaces.iter().filter(|interface| is_made(interface)) {
         if let Some(vlan) = &interface.vlan {
             let text = format!("{HEAD}[NetDev]\nName={}\nKind=vlan\n\n[VLAN]\nId={}\n", interface.name, vlan.id);
             units.push(Unit { file: format!("{PREFIX}{}.netdev", interface.name), text });
@@ -25,6 +25,11 @@ pub(super) fn units(network: &Networking) -> Vec<Unit> {
         units.push(Unit { file: format!("{PREFIX}{}.network", interface.name), text: text(network, interface) });
     }
     units
+}
+
+/// Not a VLAN that nobody carries.
+fn is_made(interface: &Interface) -> bool {
+    interface.vlan.as_ref().is_none_or(|vlan| vlan.on.is_some())
 }
 
 const HEAD: &str = "# Written by bascule from [network]; changes here are lost.\n";
@@ -47,7 +52,8 @@ fn text(network: &Networking, interface: &Interface) -> String {
     for server in &network.name_servers {
         let _ = writeln!(out, "DNS={server}");
     }
-    let carried = network.interfaces.iter().filter(|i| i.vlan.as_ref().is_some_and(|v| v.on == interface.name));
+    let carried =
+        network.interfaces.iter().filter(|i| i.vlan.as_ref().is_some_and(|v| v.on.as_ref() == Some(&interface.name)));
     for vlan in carried {
         let _ = writeln!(out, "VLAN={}", vlan.name);
     }
@@ -67,7 +73,7 @@ pub(super) fn beyond_netlink(network: &Networking) -> Vec<String> {
         if interface.dhcp != Dhcp::No {
             beyond.push(format!("DHCP on {}", interface.name));
         }
-        if interface.vlan.is_some() {
+        if interface.vlan.is_some() && is_made(interface) {
             beyond.push(format!("the VLAN {}", interface.name));
         }
     }
@@ -90,7 +96,7 @@ mod tests {
             accept_ra: false,
             vlan: None,
         };
-        let vlan = Some(Vlan { id: 100, on: "eth0".into() });
+        let vlan = Some(Vlan { id: 100, on: Some("eth0".into()) });
         Networking {
             vips: true,
             manager: Manager::Auto,

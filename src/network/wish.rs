@@ -28,7 +28,8 @@ pub(super) fn wishes(model: &Model, interfaces: bool) -> BTreeMap<IpAddr, Wish> 
     let mut wishes = BTreeMap::new();
     let Some(network) = &model.network else { return wishes };
     if interfaces {
-        for interface in &network.interfaces {
+        for interface in network.interfaces.iter().filter(|one| one.vlan.as_ref().is_none_or(|vlan| vlan.on.is_some()))
+        {
             for address in &interface.addresses {
                 let wish = wish(&mut wishes, *address);
                 wish.interface = Some(Name::clone(&interface.name));

@@ -56,6 +56,8 @@ mod monitors;
 mod namespaces;
 #[path = "whole/network.rs"]
 mod network;
+#[path = "whole/network_odd.rs"]
+mod network_odd;
 #[path = "whole/operating.rs"]
 mod operating;
 #[path = "whole/outbox.rs"]
@@ -74,6 +76,8 @@ mod sql;
 mod steady;
 #[path = "whole/supervised.rs"]
 mod supervised;
+#[path = "whole/tcpdump.rs"]
+mod tcpdump;
 #[path = "whole/telling.rs"]
 mod telling;
 #[path = "whole/transfers.rs"]

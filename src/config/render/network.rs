@@ -1,4 +1,4 @@
-//! `[network]`.
+//! `[network]` and `[time]`.
 
 use super::text::{Text, Value};
 use crate::model::Model;
@@ -27,10 +27,18 @@ pub(super) fn network(out: &mut Text, model: &Model) {
         out.maybe(
             "vlan",
             interface.vlan.as_ref().map(|vlan| {
-                let entries = [("id", Value::Int(vlan.id.into())), ("on", Value::str(&vlan.on))];
-                Value::Inline(entries.map(|(key, value)| (key.to_owned(), value)).into())
+                let on = vlan.on.as_deref().map(|on| ("on", Value::str(on)));
+                let entries = std::iter::once(("id", Value::Int(vlan.id.into()))).chain(on);
+                Value::Inline(entries.map(|(key, value)| (key.to_owned(), value)).collect())
             }),
         );
+    }
+}
+
+pub(super) fn time(out: &mut Text, model: &Model) {
+    if !model.time_servers.is_empty() {
+        out.table(&["time"]);
+        out.key("servers", Value::List(model.time_servers.iter().map(|server| Value::str(server)).collect()));
     }
 }
 

@@ -1,4 +1,4 @@
-//! `[network]`: the machine's interfaces, and the addresses that come and go on them.
+//! `[network]`: the machine's interfaces, and the addresses that come and go on them; `[time]`.
 
 use std::collections::HashSet;
 use std::net::IpAddr;
@@ -27,6 +27,26 @@ pub fn network(cx: &mut Context<'_>) -> Option<Networking> {
     let name_servers = name_servers(cx, &object, manager, &interfaces);
     let routes = routes(cx, &object, manager, &interfaces);
     Some(Networking { vips: object.bool("vips").unwrap_or(true), manager, sources, name_servers, interfaces, routes })
+}
+
+/// `[time] servers`
+pub fn time_servers(cx: &mut Context<'_>) -> Vec<Name> {
+    let root = Path::Root;
+    let object = global::object(cx, root.key("time"), "time");
+    let path = object.path.key("servers");
+    let mut servers: Vec<Name> = Vec::new();
+    for node in object.items("servers") {
+        let Some(text) = node.text() else { continue };
+        if servers.iter().any(|known| known.eq_ignore_ascii_case(text)) {
+            cx.report.error(node.place, path, format!("{path}: `{text}` stands twice"));
+        } else {
+            servers.push(text.into());
+        }
+    }
+    if servers.len() > NAME_SERVERS_MOST {
+        object.wrong(cx.report, "servers", format!("at most {NAME_SERVERS_MOST}"));
+    }
+    servers
 }
 
 /// The interface of a vserver is one that somebody puts its address on.
@@ -113,13 +133,18 @@ fn interfaces(
     interfaces.sort_by(|a, b| a.name.cmp(&b.name));
     for interface in &interfaces {
         let Some(vlan) = &interface.vlan else { continue };
-        if !vlan.on.is_empty() && !interfaces.iter().any(|other| other.name == vlan.on) {
-            let why = format!("interface.{}.vlan.on: there is no `[network.interface.{}]`", interface.name, vlan.on);
+        let Some(on) = &vlan.on else {
+            let what = format!("network.interface.{}: no interface carries this VLAN: it is not made", interface.name);
+            cx.report.warning(object.place_of("interface"), "network.interface", what);
+            continue;
+        };
+        if !interfaces.iter().any(|other| other.name == *on) {
+            let why = format!("interface.{}.vlan.on: there is no `[network.interface.{on}]`", interface.name);
             object.wrong(cx.report, "interface", why);
         }
         let twin = |other: &&Interface| other.name < interface.name && other.vlan.as_ref() == Some(vlan);
         if let Some(twin) = interfaces.iter().find(twin) {
-            let why = format!("interface.{}: VLAN {} of {} is {} already", interface.name, vlan.id, vlan.on, twin.name);
+            let why = format!("interface.{}: VLAN {} of {on} is {} already", interface.name, vlan.id, twin.name);
             object.wrong(cx.report, "interface", why);
         }
     }
@@ -138,13 +163,11 @@ fn interface(
     }
     let vlan = object.inner("vlan").map(|(table, place)| {
         let inner = Object::new(table, None, object.path.key("vlan"), place);
-        let on = inner.name("on").unwrap_or_else(|| "".into());
-        if let Err(why) = Interface::check_name(&on)
-            && !on.is_empty()
-        {
-            inner.wrong(cx.report, "on", format!("`{on}` {why}"));
+        let on = inner.name("on");
+        if let Some(Err(why)) = on.as_deref().map(Interface::check_name) {
+            inner.wrong(cx.report, "on", format!("`{}` {why}", on.as_deref().unwrap_or_default()));
         }
-        if *on == *name {
+        if on.as_deref() == Some(name) {
             inner.wrong(cx.report, "on", "a VLAN is carried by another interface");
         }
         Vlan { id: inner.int("id").unwrap_or(1), on }

@@ -1,4 +1,4 @@
-//! Keys of `[network]`.
+//! Keys of `[network]` and `[time]`.
 
 use super::{Kind, NAMES, Schema, Words, key, required, schema, words};
 use crate::model::network::{Dhcp, Manager};
@@ -11,6 +11,8 @@ pub(super) static NETWORK: Schema = schema(&[
     key("routes", Kind::List(&Kind::Table(&ROUTE))),
     key("interface", Kind::Map(&Kind::Table(&INTERFACE))),
 ]);
+/// `[time]`
+pub(super) static TIME: Schema = schema(&[key("servers", Kind::List(&Kind::Host))]);
 static MANAGERS: Words = words(&Manager::WORDS);
 static INTERFACE: Schema = schema(&[
     key("addresses", NAMES),
@@ -19,7 +21,7 @@ static INTERFACE: Schema = schema(&[
     key("vlan", Kind::Table(&VLAN)),
 ]);
 static DHCP: Words = words(&Dhcp::WORDS);
-static VLAN: Schema = schema(&[required("id", Kind::Int(1, 4094)), required("on", Kind::Name)]);
+static VLAN: Schema = schema(&[required("id", Kind::Int(1, 4094)), key("on", Kind::Name)]);
 static ROUTE: Schema = schema(&[
     required("to", Kind::Network),
     required("via", Kind::Ip),

@@ -7,7 +7,7 @@ use crate::netscaler::error::NsError;
 use crate::netscaler::value::{is_true, text_of};
 
 /// Of the appliance itself; stays at every level.
-const OF_THE_BOX: &[&str] = &["schema", "appliance", "admin", "journal", "network", "peer_link", "peer", "dns"];
+const OF_THE_BOX: &[&str] = &["schema", "appliance", "admin", "journal", "network", "time", "peer_link", "peer", "dns"];
 /// Stays at the level `basic`.
 const SETTINGS: &[&str] = &["features", "log", "resolver", "monitors", "defaults", "drills"];
 

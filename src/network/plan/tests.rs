@@ -39,6 +39,7 @@ impl World {
     fn new(wishes: &[(IpAddr, Wish)]) -> World {
         let machine = Machine {
             links: vec![link(2, "eth0"), link(3, "eth1")],
+            fell: Vec::new(),
             addresses: vec![
                 at(2, "192.0.2.1/24", false),
                 at(2, "2001:db8::1/64", false),
@@ -278,6 +279,14 @@ fn a_link_that_comes_back_hears_of_its_addresses_again() {
     world.machine.links[0].up = true;
     world.observe();
     assert_eq!(world.take(), ["announce 2 192.0.2.10"]);
+    // One that is back before anybody looks was away all the same.
+    world.wait(SECOND * 5);
+    world.take();
+    world.machine.fell = vec![2];
+    world.plan.observe(world.machine.clone());
+    world.machine.fell.clear();
+    world.settle();
+    assert_eq!(world.take(), ["announce 2 192.0.2.10"]);
 }
 
 #[test]
@@ -365,3 +374,4 @@ fn the_interfaces_own_addresses_stay_when_the_vips_leave() {
 }
 
 mod laws;
+mod machines;

@@ -24,11 +24,14 @@ impl Turn<'_> {
         let ip = wish.address.ip;
         let foreign = self.machine.places(ip).find(|a| !a.ours);
         if let Some(place) = foreign.filter(|_| !self.machine.places(ip).any(|a| a.ours)) {
-            // The system's own: neither added nor announced nor removed.
-            let done = Phase::Held { link: place.link, ours: false, announced: ANNOUNCEMENTS, due: Tick::ZERO };
-            if !matches!(row.phase, Phase::Held { ours: false, .. }) {
-                *row = Row { phase: done, claim: None };
-            }
+            // The system's own: neither added nor announced nor removed, and not tried again.
+            let link = place.link;
+            let phase = if place.duplicate {
+                Phase::Conflict { link, by: None, retry: Tick::ZERO }
+            } else {
+                Phase::Held { link, ours: false, announced: ANNOUNCEMENTS, due: Tick::ZERO }
+            };
+            *row = Row { phase, claim: None };
             return;
         }
         let home = match home(self.machine, wish) {

@@ -14,6 +14,8 @@ use crate::model::network::AddressState;
 pub struct NetworkLive {
     /// What of `[network]` is not carried out, and why: a sentence each.
     pub trouble: Mutex<Vec<String>>,
+    /// Why `[time]` is not carried out.
+    pub time: Mutex<Option<String>>,
     /// Addresses that DNS is answered at.
     pub dns: Mutex<Vec<(IpAddr, AddressState)>>,
 }

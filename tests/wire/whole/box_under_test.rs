@@ -151,24 +151,24 @@ impl Box {
         assert!(self.child.is_none());
         let _ = std::fs::remove_file(self.path("ready.json"));
         let log = std::fs::OpenOptions::new().create(true).append(true).open(self.path("log")).expect("a log");
+        let program = self.program.clone().unwrap_or_else(|| env!("CARGO_BIN_EXE_bascule").into());
         let mut command = match self.files {
             _ if self.namespace.is_some() => {
                 let mut inside = Command::new("nsenter");
                 let namespace = self.namespace.as_deref().unwrap_or_default();
-                inside.arg(format!("--net=/run/netns/{namespace}")).arg(env!("CARGO_BIN_EXE_bascule"));
+                inside.arg(format!("--net=/run/netns/{namespace}")).arg(program);
                 inside
             }
-            None => Command::new(self.program.clone().unwrap_or_else(|| env!("CARGO_BIN_EXE_bascule").into())),
+            None => Command::new(program),
             Some(files) => {
                 let mut limited = Command::new("prlimit");
-                limited.arg(format!("--nofile={files}:{files}")).arg(env!("CARGO_BIN_EXE_bascule"));
+                limited.arg(format!("--nofile={files}:{files}")).arg(program);
                 limited
             }
         };
         let child = command
             .envs(self.environment.iter().map(|(name, value)| (name, value)))
-            .arg("run")
-            .arg("--config")
+            .args(["run", "--config"])
             .arg(self.path("box.toml"))
             .arg("--state")
             .arg(self.path("state"))

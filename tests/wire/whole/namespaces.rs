@@ -3,35 +3,22 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use parking_lot::Mutex;
-use socket2::{Domain, Protocol, Socket, Type};
+
+use super::tcpdump::Capture;
 
 /// A front network (10.77.0.0/24, 2001:db8:77::/64) and a back network (10.77.1.0/24), and hosts on them. They go with
 /// it.
 pub struct Networks {
     prefix: String,
     hosts: Vec<String>,
-}
-
-/// An announcement that was heard: an ARP packet whose sender and target are one address.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Announced {
-    pub mac: String,
-    pub ip: Ipv4Addr,
-}
-
-/// Writes down every announcement on its host, until dropped.
-pub struct Ear {
-    heard: Arc<Mutex<Vec<Announced>>>,
-    stop: Arc<AtomicBool>,
-    thread: Option<JoinHandle<()>>,
 }
 
 /// A web server that writes down who asks for what.
@@ -41,18 +28,14 @@ pub struct Server {
     thread: Option<JoinHandle<()>>,
 }
 
-/// Whether namespaces can be made here. Where not, it says so aloud: whoever reads the output must see what was left out.
+/// Whether this process may make networks of its own. Where it may not, it says so aloud, past the tests' own output;
+/// where it may, everything else has to be there, and a test that cannot go on fails.
 pub fn can_be_made(test: &str) -> bool {
-    let root = nix::unistd::geteuid().is_root();
-    let made = || {
-        let name = format!("bsc-try-{}", std::process::id());
-        let made = Command::new("ip").args(["netns", "add", &name]).status().is_ok_and(|status| status.success());
-        made && Command::new("ip").args(["netns", "del", &name]).status().is_ok_and(|status| status.success())
-    };
-    if root && made() {
+    let may = || nix::sched::unshare(nix::sched::CloneFlags::CLONE_NEWNET).is_ok();
+    if nix::unistd::geteuid().is_root() && std::thread::spawn(may).join().is_ok_and(|may| may) {
         return true;
     }
-    eprintln!("SKIPPED: {test}: it needs root and network namespaces");
+    let _ = writeln!(std::io::stderr(), "\nSKIPPED: {test}: it needs root and network namespaces\n");
     false
 }
 
@@ -69,7 +52,7 @@ pub fn within<T: Send>(namespace: &str, act: impl FnOnce() -> T + Send) -> T {
 }
 
 fn ip(arguments: &[&str]) {
-    let done = Command::new("ip").args(arguments).output().expect("ip is there");
+    let done = Command::new("ip").args(arguments).output().expect("scripts/install-prerequisites installs ip");
     assert!(done.status.success(), "ip {arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
 }
 
@@ -104,19 +87,29 @@ impl Networks {
 
     /// Adds a host. `links`: its interfaces with the bridge and the addresses of each.
     pub fn host(&mut self, host: &str, links: &[(&str, &str, &[&str])]) {
-        let switch = self.name("sw");
         let name = self.namespace(host);
         for (interface, bridge, addresses) in links {
-            let port = format!("{host}-{bridge}");
-            ip(&["-n", &switch, "link", "add", &port, "type", "veth", "peer", "name", interface, "netns", &name]);
-            ip(&["-n", &switch, "link", "set", &port, "master", bridge]);
-            ip(&["-n", &switch, "link", "set", &port, "up"]);
-            ip(&["-n", &name, "link", "set", interface, "up"]);
+            self.link(host, interface, bridge);
             for address in *addresses {
                 let free: &[&str] = if address.contains(':') { &["nodad"] } else { &[] };
                 ip(&[&["-n", &name, "addr", "add", address, "dev", interface], free].concat());
             }
         }
+    }
+
+    fn link(&self, host: &str, interface: &str, bridge: &str) {
+        let (switch, name) = (self.name("sw"), self.name(host));
+        let port = format!("{host}-{bridge}");
+        ip(&["-n", &switch, "link", "add", &port, "type", "veth", "peer", "name", interface, "netns", &name]);
+        ip(&["-n", &switch, "link", "set", &port, "master", bridge]);
+        ip(&["-n", &switch, "link", "set", &port, "up"]);
+        ip(&["-n", &name, "link", "set", interface, "up"]);
+    }
+
+    /// Removes an interface, and makes it again, without addresses.
+    pub fn remake(&self, host: &str, interface: &str, bridge: &str) {
+        ip(&["-n", &self.name(host), "link", "del", interface]);
+        self.link(host, interface, bridge);
     }
 
     /// Addresses on an interface of a host, with their prefixes, as `ip` prints them.
@@ -145,29 +138,19 @@ impl Networks {
         within(&self.name(host), ask)
     }
 
-    /// Hears announcements on the interface of a host.
-    pub fn listen(&self, host: &str) -> Ear {
-        let socket = within(&self.name(host), || {
-            let protocol = Protocol::from(i32::from(0x0806_u16.to_be()));
-            let socket = Socket::new(Domain::PACKET, Type::RAW, Some(protocol)).expect("a socket of packets");
-            socket.set_read_timeout(Some(Duration::from_millis(50))).expect("a time-out");
-            socket
-        });
-        let heard = Arc::new(Mutex::new(Vec::new()));
-        let stop = Arc::new(AtomicBool::new(false));
-        let (into, stopped) = (Arc::clone(&heard), Arc::clone(&stop));
-        let thread = std::thread::spawn(move || {
-            let mut frame = [0; 128];
-            while !stopped.load(Ordering::Relaxed) {
-                let Ok(bytes) = (&socket).read(&mut frame) else { continue };
-                let at = |from: usize| <[u8; 4]>::try_from(&frame[from..from + 4]).expect("four bytes");
-                if bytes >= 42 && at(28) == at(38) {
-                    let mac: Vec<String> = frame[22..28].iter().map(|byte| format!("{byte:02x}")).collect();
-                    into.lock().push(Announced { mac: mac.join(":"), ip: at(28).into() });
-                }
-            }
-        });
-        Ear { heard, stop, thread: Some(thread) }
+    /// Reads what passes an interface of a host, until dropped. `filter`: as `tcpdump` takes it.
+    pub fn capture(&self, host: &str, interface: &str, filter: &str) -> Capture {
+        Capture::start(&self.name(host), interface, filter)
+    }
+
+    /// Has a host send to `to` by an interface, without a gateway.
+    pub fn route(&self, host: &str, to: &str, interface: &str) {
+        ip(&["-n", &self.name(host), "route", "add", to, "dev", interface]);
+    }
+
+    /// Carries out `arguments` of `ip` on a host.
+    pub fn ip(&self, host: &str, arguments: &[&str]) {
+        ip(&[&["-n", &self.name(host)], arguments].concat());
     }
 
     /// A web server on a host; it answers with the name of the host.
@@ -214,38 +197,6 @@ impl Drop for Networks {
         for host in self.hosts.iter().rev() {
             let _ = Command::new("ip").args(["netns", "del", &self.name(host)]).status();
         }
-    }
-}
-
-// === impl Ear ===
-
-impl Ear {
-    /// What was heard of `ip` since the last call, oldest first.
-    pub fn take(&self, ip: &str) -> Vec<Announced> {
-        let ip: Ipv4Addr = ip.parse().expect("an address");
-        let mut heard = self.heard.lock();
-        let (of_it, others) = heard.drain(..).partition(|announced| announced.ip == ip);
-        *heard = others;
-        of_it
-    }
-
-    /// Waits until somebody has announced `ip`; answers who was the last.
-    pub fn wait_for(&self, ip: &str, limit: Duration) -> String {
-        let start = Instant::now();
-        loop {
-            if let Some(last) = self.take(ip).pop() {
-                return last.mac;
-            }
-            assert!(start.elapsed() < limit, "nobody announced {ip} within {limit:?}");
-            std::thread::sleep(Duration::from_millis(10));
-        }
-    }
-}
-
-impl Drop for Ear {
-    fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
-        self.thread.take().map(JoinHandle::join);
     }
 }
 

@@ -7,13 +7,13 @@ use serde_json::Value;
 use super::box_under_test::{Box, within};
 use super::namespaces::{self, Networks};
 
-const VIP: &str = "10.77.0.10";
-const SNIP: &str = "10.77.1.20";
+pub(super) const VIP: &str = "10.77.0.10";
+pub(super) const SNIP: &str = "10.77.1.20";
 /// Longer than any wait of the program (a conflict is tried again after at most four seconds), on a busy machine.
-const PATIENT: Duration = Duration::from_secs(30);
+pub(super) const PATIENT: Duration = Duration::from_secs(30);
 
 /// Appliances `a` and `b` on both networks, servers `s1` and `s2` on the back one, a client `c` on the front one.
-fn networks() -> Networks {
+pub(super) fn networks() -> Networks {
     let mut networks = Networks::new();
     networks
         .host("a", &[("eth0", "front", &["10.77.0.1/24", "2001:db8:77::1/64"]), ("eth1", "back", &["10.77.1.1/24"])]);
@@ -25,7 +25,7 @@ fn networks() -> Networks {
     networks
 }
 
-fn config(source: &str, rest: &str) -> String {
+pub(super) fn config(source: &str, rest: &str) -> String {
     format!(
         r#"
         [network]
@@ -52,7 +52,7 @@ fn config(source: &str, rest: &str) -> String {
     )
 }
 
-fn web(address: &str) -> String {
+pub(super) fn web(address: &str) -> String {
     format!("[vserver.web]\ntype = \"HTTP\"\naddress = \"{address}:80\"\nservices = [\"s1\", \"s2\"]\n")
 }
 
@@ -60,7 +60,7 @@ fn address_state(appliance: &Box, vserver: &str) -> String {
     appliance.get(&format!("/vservers/{vserver}"))["address_state"].as_str().unwrap_or("null").to_owned()
 }
 
-fn expect_state(appliance: &Box, vserver: &str, state: &str) -> Duration {
+pub(super) fn expect_state(appliance: &Box, vserver: &str, state: &str) -> Duration {
     within(PATIENT, &format!("the address of {vserver} is {state}"), || address_state(appliance, vserver) == state)
 }
 
@@ -80,11 +80,13 @@ fn a_vip_is_announced_served_refused_to_another_box_handed_over_and_adopted_afte
     }
     let networks = networks();
     let (s1, s2) = (networks.serve("s1", "0.0.0.0:80"), networks.serve("s2", "0.0.0.0:80"));
-    let (front, back) = (networks.listen("c"), networks.listen("s1"));
+    let (front, back) = (networks.capture("c", "eth0", "arp"), networks.capture("s1", "eth0", "arp"));
+    let opening = "tcp dst port 80 and tcp[tcpflags] & (tcp-syn|tcp-ack) == tcp-syn";
+    let opened = networks.capture("s1", "eth0", opening);
     let mut a = Box::start_in(&networks.name("a"), &config(SNIP, &web(VIP)));
     expect_state(&a, "web", "present");
-    assert_eq!(front.wait_for(VIP, PATIENT), networks.mac("a", "eth0"), "clients hear where it is");
-    assert_eq!(back.wait_for(SNIP, PATIENT), networks.mac("a", "eth1"), "servers hear of the source address");
+    assert_eq!(front.announcer(VIP, PATIENT), networks.mac("a", "eth0"), "clients hear where it is");
+    assert_eq!(back.announcer(SNIP, PATIENT), networks.mac("a", "eth1"), "servers hear of the source address");
     assert!(networks.addresses("a", "eth0").contains(&format!("{VIP}/32")));
     assert_eq!(a.get("/vservers/web")["interface"], "eth0");
     assert_eq!(a.get("/vservers/web")["address_local"], true);
@@ -97,6 +99,7 @@ fn a_vip_is_announced_served_refused_to_another_box_handed_over_and_adopted_afte
         within(PATIENT, "probes leave from the source address", || server.take("/health").contains(&snip));
         server.take("/page");
     }
+    opened.take(|_| true);
     let mut bodies: Vec<String> = (0..8).filter_map(|_| networks.fetch("c", "10.77.0.10:80").ok()).collect();
     bodies.sort();
     bodies.dedup();
@@ -111,6 +114,11 @@ fn a_vip_is_announced_served_refused_to_another_box_handed_over_and_adopted_afte
         let pages = server.take("/page");
         assert!(!pages.is_empty() && pages.iter().all(|from| *from == snip), "so do requests: {pages:?}");
     }
+
+    let packets = opened.take(|_| true);
+    let leaves_there = |line: &String| line.contains(&format!(" {SNIP}.")) && line.contains(" > 10.77.1.101.80: ");
+    assert!(!packets.is_empty() && packets.iter().all(leaves_there), "as the wire has it: {packets:?}");
+    assert!(back.announced(VIP).is_empty(), "the servers' network hears nothing of the VIP");
 
     // The other box wants it, too.
     let mut b = Box::start_in(&networks.name("b"), &config("10.77.1.30", &web(VIP)));
@@ -132,12 +140,12 @@ fn a_vip_is_announced_served_refused_to_another_box_handed_over_and_adopted_afte
     assert_eq!(networks.fetch("c", "10.77.0.10:80").map(|_| ()), Ok(()));
 
     // It is handed over by a box that stops.
-    front.take(VIP);
+    assert!(front.announced(VIP).iter().all(|by| *by == mac), "nobody but who has it announces it");
     assert_eq!(a.stop(), 0);
     assert_eq!(networks.addresses("a", "eth0").iter().filter(|held| held.starts_with(VIP)).count(), 0);
     assert!(networks.addresses("a", "eth0").contains(&"10.77.0.1/24".to_owned()), "its own address stays");
     expect_state(&b, "web", "present");
-    assert_eq!(front.wait_for(VIP, PATIENT), networks.mac("b", "eth0"));
+    assert_eq!(front.announcer(VIP, PATIENT), networks.mac("b", "eth0"));
     within(PATIENT, "the other box serves", || networks.fetch("c", "10.77.0.10:80").is_ok());
     within(PATIENT, "the alert is over", || items(b.get("/alerts")).is_empty());
     a.start_again();
@@ -147,20 +155,22 @@ fn a_vip_is_announced_served_refused_to_another_box_handed_over_and_adopted_afte
     // A process that is killed leaves it behind, and the next one has it at once.
     b.kill();
     assert!(networks.addresses("b", "eth0").contains(&format!("{VIP}/32")));
-    front.take(VIP);
+    front.announced(VIP);
     b.start_again();
     let took = expect_state(&b, "web", "present");
     assert!(b.log().matches(&format!("{VIP} added to")).count() == 1, "it was not added again, after {took:?}");
-    front.wait_for(VIP, PATIENT);
+    assert_eq!(front.announcer(VIP, PATIENT), networks.mac("b", "eth0"));
 
     // It moves to another interface, and back into nothing with its vserver.
     let (status, answer) = b.send("PATCH", "/vservers/web", r#"{"interface": "eth1"}"#);
     assert_eq!(status, 200, "{answer}");
-    assert_eq!(back.wait_for(VIP, PATIENT), networks.mac("b", "eth1"));
+    assert_eq!(back.announcer(VIP, PATIENT), networks.mac("b", "eth1"));
     within(PATIENT, "it has moved", || {
         networks.addresses("b", "eth1").contains(&format!("{VIP}/32"))
             && !networks.addresses("b", "eth0").contains(&format!("{VIP}/32"))
     });
+    networks.route("s2", &format!("{VIP}/32"), "eth0");
+    within(PATIENT, "it serves there", || networks.fetch("s2", "10.77.0.10:80").is_ok());
     b.kill();
     std::fs::write(b.path("box.toml"), config("10.77.1.30", "")).unwrap();
     b.start_again();
@@ -211,10 +221,7 @@ fn an_address_goes_with_its_last_vserver_and_what_others_added_never_does() {
     // Somebody takes one away.
     let source = format!("{SNIP}/32");
     within(PATIENT, "the source address is there", || has(&source));
-    let taken = std::process::Command::new("ip")
-        .args(["-n", &networks.name("a"), "addr", "del", &source, "dev", "eth1"])
-        .status();
-    assert!(taken.is_ok_and(|status| status.success()));
+    networks.ip("a", &["addr", "del", &source, "dev", "eth1"]);
     within(PATIENT, "it is added again", || has(&source));
     assert_eq!(a.stop(), 0);
     assert!(!has(&source), "it leaves with the box");

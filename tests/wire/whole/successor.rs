@@ -1,6 +1,7 @@
-//! A box whose process hands over to another one.
+//! A box whose process is a program of its own: one that hands over to another one, one that may not everything.
 
 use std::net::SocketAddr;
+use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -13,6 +14,20 @@ impl Box {
         let mut box_ = Box::start_as_program(config);
         box_.start_again();
         box_
+    }
+
+    /// [`start_in`](Self::start_in), as a process that may not touch the network.
+    pub fn start_powerless_in(namespace: &str, config: &str) -> Box {
+        let mut started = Box::prepared(None, &[], &[], config);
+        let program = started.path("program");
+        let (rights, own) = ("-net_admin,-net_raw", env!("CARGO_BIN_EXE_bascule"));
+        let script = format!("#!/bin/sh\nexec setpriv --bounding-set={rights} --inh-caps={rights} {own} \"$@\"\n");
+        std::fs::write(&program, script).expect("a script");
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).expect("a script that runs");
+        started.program = Some(program);
+        started.namespace = Some(namespace.to_owned());
+        started.start_again();
+        started
     }
 
     /// Puts the program back where it was started from.

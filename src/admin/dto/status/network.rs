@@ -1,4 +1,4 @@
-//! What is wrong with the machine's network, beside the addresses of vservers.
+//! What is wrong with the machine's network, beside the addresses of vservers; and with who tells it the time.
 
 use super::ProblemDto;
 use super::problems::problem;
@@ -6,6 +6,9 @@ use crate::control::World;
 use crate::model::network::AddressState;
 
 pub(super) fn network_problems(world: &World<'_>, problems: &mut Vec<ProblemDto>) {
+    if let Some(why) = &*world.snapshot.network.time.lock() {
+        problems.push(problem("error", "time", "", None, why.clone(), "config"));
+    }
     let Some(network) = &world.model.network else { return };
     let mut report = |severity, text: String| problems.push(problem(severity, "network", "", None, text, "config"));
     for what in &*world.snapshot.network.trouble.lock() {
