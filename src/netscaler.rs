@@ -15,6 +15,7 @@ pub mod export;
 mod gslb;
 pub mod import;
 pub mod line;
+mod network;
 pub mod resource;
 pub mod statement;
 mod table;

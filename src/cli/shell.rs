@@ -16,6 +16,7 @@ mod follow;
 mod grammar;
 mod gslb;
 mod leave;
+mod network;
 mod nitro;
 mod objects;
 mod pipe;

@@ -48,6 +48,8 @@
 //! | `bind`, `unbind` | `service` and `serviceGroup` to monitors, `serviceGroup` to members, `lb vserver` to services and groups, `cs vserver` to its default, `lb group` to vservers, `ssl vserver` to certificates, `policy patset` to patterns, `cs vserver` and `lb vserver` to policies ([`policies`](super::policies)), `gslb vserver` to services and domains, `gslb service` to monitors |
 //! | `rename` | `server`, `service`, `serviceGroup`, `lb vserver`, `cs vserver`, `lb group`, policies and their actions; whatever names it follows, and what is disabled stays so |
 //! | `set ns hostName` | `[appliance] name` |
+//! | `add`, `rm` | `ns ip`, `ns ip6`, `route`, `route6`, `vlan`, `dns nameServer`, `ntp server` ([`network`](super::network)) |
+//! | `bind vlan`, `unbind vlan` | `-ifnum IF -tagged`, `-IPAddress A MASK` |
 //! | `enable ns feature`, `disable ns feature` | LB, GSLB; CS, SSL, REWRITE and RESPONDER are always on. What NetScaler has and is not there (CMP) is warned of where something else is enabled with it, and refused alone |
 //! | `show ns runningConfig` | the configuration as such lines; what NetScaler has no word for is listed as comments with its table, and `-toml` prints the file (with `-c` nothing but it, so that it can go into one) |
 //! | `show ns feature` | which are on |

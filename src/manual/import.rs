@@ -32,8 +32,8 @@
 //!
 //! `bind responder global` and `bind rewrite global` become `[policy_global]`.
 //!
-//! `set ns hostName` becomes `[appliance] name`, `add dns nameServer` with an address `[resolver] name_servers`, and `add ns
-//! ip` of the type SNIP (which it is where none is said) `[network] source_addresses`. With `[network]` VIPs are put on
+//! `set ns hostName` becomes `[appliance] name`, `add dns nameServer` with an address `[resolver] name_servers`, `add ntp
+//! server` `[time] servers`, and `add ns ip` of the type SNIP (which it is where none is said) `[network] source_addresses`. With `[network]` VIPs are put on
 //! interfaces ([`network`](super::network)); write `vips = false` there where a copy is only to be looked at. The
 //! addresses of the management, VLANs and routes name or need an interface, and nothing says which of this machine's is
 //! meant: write them in `[network.interface]`.

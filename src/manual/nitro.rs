@@ -71,7 +71,9 @@
 //! `lbparameter`, `nsfeature`, `nsmode`, `nsversion`, `nslicense` (there are no licences: everything is on, and never
 //! expires in the lifetime of a check), `nshardware`, `nsconfig`, `hanode` (a box on its own), `interface`, `ntpsync`,
 //! `nsrunningconfig` and `nssavedconfig` (as lines of an `ns.conf`, for those who may configure),
-//! `systemfile`, `nsip` (the addresses that are listened on; they are the machine's, and not added here), `nshostname`,
+//! `systemfile`, `nshostname`; `nsip`, `nsip6` (source addresses can be added; those that are listened on are told),
+//! `route`, `route6`, `vlan` and its bindings `vlan_interface_binding`, `vlan_nsip_binding`, `dnsnameserver`, `ntpserver`
+//! ([`network`](super::network)),
 //! `systemuser` and `systemuser_systemcmdpolicy_binding`: the policies `read-only`, `operator` and `superuser` are the
 //! roles, a new user may look, and a password is kept as its hash alone. The first user where nobody could log in becomes a
 //! superuser, so that somebody can go on (a warning says so), and the last superuser is neither removed nor given another

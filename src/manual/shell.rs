@@ -21,7 +21,8 @@
 //! | command | shows |
 //! |---|---|
 //! | `show service`, `serviceGroup`, `server`, `lb vserver`, `cs vserver`, `lb monitor`, each with or without a name | NetScaler's lines in NetScaler's order; with a name also what is bound. What NetScaler does not have (who disabled it and why, health, splits, the surge queue) stands below them |
-//! | `show ns version`, `ns feature` (or `feature`), `ns mode`, `ns ip`, `ns hostName`, `ns config`, `ha node` | the appliance. It stands alone, so `ha node` shows one. `ns ip` lists the management address and those of vservers |
+//! | `show ns version`, `ns feature` (or `feature`), `ns mode`, `ns ip`, `ns hostName`, `ns config`, `ha node` | the appliance. It stands alone, so `ha node` shows one. `ns ip` lists the management address, source addresses and those of vservers |
+//! | `show ns ip6`, `route`, `route6`, `vlan`, `dns nameServer`, `ntp server`, `ntp status` | of the machine's network what the configuration says ([`network`](super::network)); whether the clock is synchronized |
 //! | `show ns info`, `ns license`, `ns hardware` | the appliance with its features and modes; what is licensed (everything that is there); the machine as the kernel tells: processors, memory, the disks of the system and of the state, links and their speeds (`machine` of `/status`) |
 //! | `show ssl vserver`, `show ssl certKey` | how vservers speak TLS: versions, certificates, curves and cipher suites; certificates with their days left |
 //! | `show serviceGroupMember G [<server> [<port>]]` | members of a group as `show serviceGroup G` has them; `stat serviceGroupMember G <server> <port>`: counters of one |

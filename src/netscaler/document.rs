@@ -16,10 +16,11 @@ mod write;
 
 use serde_json::{Map, Value};
 
-pub(super) use write::check_name;
+pub(super) use write::{check_name, refuse, tolerate};
 
 use super::error::{NsError, Warning};
 use super::gslb;
+use super::network;
 use super::resource::{Resource, Shape};
 use super::statement::{Statement, Verb};
 use super::value::{of_object, text_of};
@@ -108,6 +109,12 @@ impl Document {
             self.root = next.root;
             return Ok(Vec::new());
         }
+        if resource.is_of_network() {
+            let mut next = Document::from_root(self.root.clone());
+            network::execute(&mut next, resource, statement.verb, &arguments)?;
+            self.root = next.root;
+            return Ok(Vec::new());
+        }
         match (resource.shape, statement.verb) {
             (Shape::Binding { .. }, Verb::Set) if resource.nitro == MEMBER => self.set_member(resource, &arguments)?,
             (Shape::Binding { .. }, Verb::Add | Verb::Set | Verb::Bind) => self.bind(resource, &arguments)?,
@@ -134,6 +141,7 @@ impl Document {
         match resource.shape {
             Shape::Part { .. } => self.part_section(resource, name).is_some(),
             Shape::Lines => gslb::has(self, resource, name),
+            Shape::Network => network::has(self, resource, name),
             _ => self.table(resource.section(), name).is_some(),
         }
     }

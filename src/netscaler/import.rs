@@ -104,7 +104,7 @@ pub fn import(text: &str) -> Result<Imported, String> {
     let mut root = document.into_root();
     root.insert("schema".into(), 1.into());
     document = Document::from_root(root);
-    document = network::carry(document, &mut lines);
+    network::set_aside(&mut lines);
     words::set_aside(&mut lines);
     let gslb = gslb::collect(&mut lines);
     let everywhere = global::collect(&mut lines);

@@ -39,7 +39,8 @@ pub enum Place {
     With(Joint),
     /// `ENABLED` changes nothing; `DISABLED` is an act that follows the statement, for state is no configuration.
     State,
-    /// Kept in NetScaler's words, and made zones, records and scenarios of by GSLB's own reader.
+    /// Read by those who know what it means: GSLB's own reader, which makes zones, records and scenarios of it; the
+    /// network's.
     Line,
     /// Taken with these values alone, which change nothing here; the first is shown.
     Only(&'static [&'static str]),
@@ -116,6 +117,8 @@ pub enum Shape {
     Part { of: &'static str },
     /// Of GSLB and DNS: no table of its own; zones, records, scenarios and data centres say it.
     Lines,
+    /// Of the machine's network: an entry of a list of `[network]`, `[resolver]` or `[time]`, or an interface.
+    Network,
     /// One for the whole appliance; `section` is empty where nothing can be set.
     Single { section: &'static str },
     /// Between the object of `owner` and another; `to` is the resource of the other.
@@ -200,7 +203,15 @@ impl Resource {
 
     /// Whether zones, records, scenarios and data centres say it: sites, services, vservers, their bindings, DNS.
     pub fn is_of_gslb(&self) -> bool {
-        matches!(self.words, ["gslb" | "dns", _])
+        matches!(self.words, ["gslb" | "dns", _]) && !self.is_of_network()
+    }
+
+    /// Whether `[network]`, `[resolver]` and `[time]` say it.
+    pub fn is_of_network(&self) -> bool {
+        matches!(
+            self.words,
+            ["ns", "ip" | "ip6"] | ["route" | "route6" | "vlan"] | ["dns", "nameServer"] | ["ntp", "server"]
+        )
     }
 
     /// `lb vserver`

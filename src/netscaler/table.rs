@@ -3,6 +3,7 @@
 mod gslb;
 mod lb;
 mod monitor;
+mod network;
 mod other;
 mod policy;
 mod service;
@@ -60,6 +61,15 @@ pub(super) static RESOURCES: &[&Resource] = &[
     &gslb::DNS_TXT,
     &gslb::DNS_SRV,
     &gslb::DNS_PTR,
+    &network::IP,
+    &network::IP6,
+    &network::ROUTE,
+    &network::ROUTE6,
+    &network::VLAN,
+    &network::VLAN_INTERFACE,
+    &network::VLAN_IP,
+    &network::NAME_SERVER,
+    &network::NTP_SERVER,
     &other::FEATURE,
     &other::HOST_NAME,
     &other::LB_PARAMETER,
@@ -93,6 +103,7 @@ const WHY: &[(&str, &str)] = &[
     ("listenpriority", "one vserver listens on an address and port"),
     ("m", "requests go to the server's address; there is no MAC, tunnel or TOS mode"),
     ("maxautoscalemembers", "nothing scales servers from here"),
+    ("mgmtaccess", "the management listens where `[admin] listen` says"),
     ("minautoscalemembers", "nothing scales servers from here"),
     ("monconnectionclose", "a probe closes its connection"),
     ("newservicerequest", "`slow_start` in the TOML gives a member its share over a time"),

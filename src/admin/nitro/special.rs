@@ -28,10 +28,6 @@ impl Call<'_> {
             ("nstrace", "POST", Some("start")) => self.start_trace(object).await,
             ("nstrace", "POST", Some("stop")) => self.stop_trace(object).await,
             ("nsstats", "POST", Some("clear")) => self.clear_statistics(object).await,
-            ("nsip" | "nsip6", ..) => {
-                let why = "addresses are the machine's own here: give it one, and a vserver listens on it";
-                Err(Fault::new(257, format!("ipAddress: {why}")))
-            }
             ("nsconfig", ..) => Err(Fault::new(257, "what `set ns config` says is the machine's own here")),
             ("nsfeature", "POST", Some(action @ ("enable" | "disable"))) => self.features(action == "enable").await,
             ("nsmode", "POST", Some(action @ ("enable" | "disable"))) => self.modes(action == "enable"),

@@ -103,7 +103,6 @@ pub(super) const EMPTY: &[&str] = &[
     "crvserver",
     "aaauser",
     "aaagroup",
-    "ntpserver",
     "clusterinstance",
     "clusternode",
     "nspartition",
@@ -179,24 +178,43 @@ fn config(world: &World<'_>) -> Object {
     object
 }
 
-/// Where the management and the vservers listen, each address once.
+/// Where the management and the vservers listen, and where connections to servers leave from, each address once.
 fn addresses(world: &World<'_>) -> Vec<Object> {
     let own = world.model.admin.listen.ip();
     let vips = world.model.vservers.iter().filter_map(|vserver| vserver.address).map(|address| address.ip());
     let mut all: Vec<std::net::IpAddr> = vips.filter(|ip| *ip != own).collect();
+    let network = world.model.network.iter();
+    let sources: Vec<_> = network.flat_map(|network| &network.sources).filter(|source| source.ip.is_ipv4()).collect();
+    all.retain(|ip| !sources.iter().any(|source| source.ip == *ip));
     all.sort_unstable();
     all.dedup();
+    let mask_of = |ip: std::net::IpAddr| {
+        let prefix = sources.iter().find(|source| source.ip == ip).map_or(32, |source| source.prefix);
+        std::net::Ipv4Addr::from(u32::MAX.checked_shl(32 - u32::from(prefix)).unwrap_or(0)).to_string()
+    };
     let one = |ip: std::net::IpAddr| {
         let mut object = Object::new();
+        let is_source = sources.iter().any(|source| source.ip == ip);
         put(&mut object, "ipaddress", ip.to_string());
-        put(&mut object, "netmask", "255.255.255.255");
-        put(&mut object, "type", if ip == own { "NSIP" } else { "VIP" });
+        put(&mut object, "netmask", mask_of(ip));
+        put(
+            &mut object,
+            "type",
+            if ip == own {
+                "NSIP"
+            } else if is_source {
+                "SNIP"
+            } else {
+                "VIP"
+            },
+        );
         put(&mut object, "mgmtaccess", on_off(ip == own));
         put(&mut object, "state", on_off(true));
         put(&mut object, "td", double(0));
         object
     };
-    std::iter::once(own).chain(all).map(one).collect()
+    let sources = sources.iter().map(|source| source.ip).filter(|ip| *ip != own);
+    std::iter::once(own).chain(sources).chain(all).map(one).collect()
 }
 
 fn is_on(model: &Model, switched: Switched) -> bool {

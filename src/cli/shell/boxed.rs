@@ -10,7 +10,7 @@ use super::commands::Boxed;
 use super::execute::{Answer, Refused, items};
 use super::show::{self, Counted, Facts};
 use super::{configure, nitro, stat};
-use crate::admin::dto::{Items, StatusDto, VserverDto};
+use crate::admin::dto::StatusDto;
 use crate::files;
 use crate::netscaler::document::Document;
 use crate::netscaler::export;
@@ -55,29 +55,11 @@ pub(super) async fn show(client: &Client, what: Boxed) -> Result<Answer, Refused
             let (facts, json) = nitro::single(client, "nsconfig").await?;
             (config(&facts), json)
         }
-        Boxed::Ip => {
-            let (facts, json) = nitro::single(client, "nsconfig").await?;
-            let vservers = client.get::<Items<VserverDto>>("/api/v1/vservers").await?.items;
-            let vips = vips(&vservers);
-            let json = json!({ "nsip": json["ipaddress"], "vips": vips });
-            (show::ns_ip(&facts, &vips), json)
-        }
         Boxed::SavedConfig => return saved(client).await,
         Boxed::Unsaved => return unsaved(client).await,
         Boxed::SslStatistics => stat::of_the_box(client, Counted::Ssl).await?,
     };
     Ok(Answer { text, json, warnings: Vec::new() })
-}
-
-/// Addresses of vservers, each once, in the order of the vservers.
-fn vips(vservers: &[VserverDto]) -> Vec<String> {
-    let mut vips = Vec::new();
-    for vserver in vservers {
-        let ip = vserver.address.as_deref().and_then(|address| address.rsplit_once(':')).map(|(ip, _)| ip);
-        let ip = ip.map(|ip| ip.trim_matches(['[', ']']).to_owned());
-        vips.extend(ip.filter(|ip| !vips.contains(ip)));
-    }
-    vips
 }
 
 fn config(facts: &Facts) -> String {

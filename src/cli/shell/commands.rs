@@ -14,6 +14,7 @@ mod views;
 use super::configure::batch_arguments;
 use super::grammar::Arguments;
 use super::gslb::{self, Shown};
+use super::network::{self, Shown as OfNetwork};
 use super::objects;
 use build::{
     act, connections, disable, disable_body, first, group, kick, monitors, note, persistence, set_force, set_scenario,
@@ -178,7 +179,14 @@ pub(super) const COMMANDS: &[Command] = &[
     views::boxed(&["show", "hardware"], "show hardware", Boxed::Hardware),
     views::boxed(&["show", "ns", "config"], "show ns config", Boxed::Config),
     views::boxed(&["show", "ns", "mode"], "show ns mode", Boxed::Modes),
-    views::boxed(&["show", "ns", "ip"], "show ns ip", Boxed::Ip),
+    network::command(&["show", "ns", "ip"], "show ns ip [<address>]", OfNetwork::Ip),
+    network::command(&["show", "ns", "ip6"], "show ns ip6 [<address>]", OfNetwork::Ip6),
+    network::command(&["show", "route"], "show route [<network>]", OfNetwork::Route),
+    network::command(&["show", "route6"], "show route6 [<network>]", OfNetwork::Route6),
+    network::command(&["show", "vlan"], "show vlan [<id>]", OfNetwork::Vlan),
+    network::command(&["show", "dns", "nameServer"], "show dns nameServer [<address>]", OfNetwork::NameServer),
+    network::command(&["show", "ntp", "server"], "show ntp server [<name>]", OfNetwork::NtpServer),
+    network::command(&["show", "ntp", "status"], "show ntp status", OfNetwork::NtpStatus),
     views::boxed(&["show", "ns", "hostName"], "show ns hostName", Boxed::HostName),
     views::boxed(&["show", "ha", "node"], "show ha node", Boxed::HaNode),
     views::boxed(&["show", "ns", "savedConfig"], "show ns savedConfig", Boxed::SavedConfig),

@@ -266,7 +266,8 @@ pub(super) fn usages() -> Vec<String> {
             usages.push(format!("rename {said} <name> <newName>"));
         }
         // A record is taken away and added again.
-        if resource.words[0] != "dns" || resource.words[1] == "soaRec" {
+        let is_set = !resource.is_of_network() && (resource.words[0] != "dns" || resource.words[1] == "soaRec");
+        if is_set {
             usages.push(format!("set {said} <name> -<parameter> <value>..."));
             usages.push(format!("unset {said} <name> -<parameter>..."));
         }

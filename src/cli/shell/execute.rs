@@ -32,6 +32,7 @@ pub(super) async fn execute(client: &Client, request: Request) -> Result<Answer,
             let method = if put { Method::PUT } else { Method::POST };
             act(client, method, &path, &body).await
         }
+        Request::Network { shown, name } => super::network::shown(client, shown, name.as_deref()).await,
         Request::Gslb { shown, name } => super::gslb::shown(client, shown, name.as_deref()).await,
         Request::Connections(query) => {
             let query: Vec<String> = query.iter().map(|(name, v)| format!("{name}={}", path_segment(v))).collect();

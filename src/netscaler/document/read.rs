@@ -9,6 +9,7 @@ use super::{Document, joint, part};
 use crate::model::service::Protocol;
 use crate::model::vserver::Vserver;
 use crate::netscaler::gslb;
+use crate::netscaler::network;
 use crate::netscaler::resource::{Attribute, Place, Resource, Shape};
 use crate::netscaler::value::{Said, from_toml, get, schema_of, typed};
 
@@ -18,6 +19,9 @@ impl Document {
     pub fn objects(&self, resource: &'static Resource) -> Vec<Map<String, Value>> {
         if resource.is_of_gslb() {
             return gslb::objects(self, resource);
+        }
+        if resource.is_of_network() {
+            return network::objects(self, resource);
         }
         match resource.shape {
             Shape::Object { section } => {
@@ -33,7 +37,7 @@ impl Document {
                 owners.iter().flat_map(of).collect()
             }
             Shape::Single { .. } => self.object(resource, "").into_iter().collect(),
-            Shape::Lines => Vec::new(),
+            Shape::Lines | Shape::Network => Vec::new(),
         }
     }
 
@@ -56,6 +60,7 @@ impl Document {
     /// One object; `None`: there is none of this name. The name does not matter for what there is once.
     pub fn object(&self, resource: &'static Resource, name: &str) -> Option<Map<String, Value>> {
         let section = match resource.shape {
+            Shape::Network => return network::object(self, resource, name),
             Shape::Part { .. } => self.part_section(resource, name)?,
             Shape::Single { section: "features" } => return Some(self.features_map()),
             Shape::Single { section: "appliance" } => {
@@ -155,6 +160,9 @@ impl Document {
 
     /// The bindings of one object, in the order of the text; empty where there are none, and for an object that is not there.
     pub fn bindings(&self, resource: &'static Resource, owner: &str) -> Vec<Map<String, Value>> {
+        if resource.is_of_network() {
+            return network::bindings(self, resource, owner);
+        }
         let section = match resource.nitro {
             "sslvserver_sslcertkey_binding" => self.vserver_section(owner),
             _ => Some(resource.section()),

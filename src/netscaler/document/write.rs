@@ -260,7 +260,11 @@ pub(super) fn given(
     Ok(given)
 }
 
-pub(super) fn tolerate(attribute: &Attribute, values: &[&str], value: Option<&str>) -> Result<(), NsError> {
+pub(in crate::netscaler) fn tolerate(
+    attribute: &Attribute,
+    values: &[&str],
+    value: Option<&str>,
+) -> Result<(), NsError> {
     match value {
         Some(text) if !text.is_empty() && !values.iter().any(|known| same(known, text)) => {
             Err(NsError::unsupported(attribute.cli, text, table::why_only(attribute.nitro)))
@@ -269,7 +273,7 @@ pub(super) fn tolerate(attribute: &Attribute, values: &[&str], value: Option<&st
     }
 }
 
-pub(super) fn refuse(attribute: &Attribute, why: &str, value: Option<&str>) -> Result<(), NsError> {
+pub(in crate::netscaler) fn refuse(attribute: &Attribute, why: &str, value: Option<&str>) -> Result<(), NsError> {
     match value {
         None | Some("") => Ok(()),
         // What is not asked for.

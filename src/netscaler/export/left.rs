@@ -81,9 +81,12 @@ pub(super) fn comments(document: &Document) -> (String, String) {
     let mut counted: Vec<String> = Vec::new();
     for (key, value) in document.root() {
         let only_named = |value: &Value| value.as_object().is_some_and(|table| table.keys().all(|key| key == "name"));
+        let only_sources =
+            |value: &Value| value.as_object().is_some_and(|t| t.keys().all(|key| key == "source_addresses"));
         let is_said = SECTIONS.iter().any(|(section, ..)| section == key)
             || key == "features"
-            || key == "schema"
+            || ["schema", "resolver", "time"].contains(&&key[..])
+            || (key == "network" && only_sources(value))
             || (key == "appliance" && only_named(value));
         match value {
             _ if is_said => {}

@@ -1,4 +1,4 @@
-//! Subnet addresses and name servers.
+//! Subnet addresses, name servers and time servers.
 
 use std::fmt::Write as _;
 use std::net::{IpAddr, Ipv4Addr};
@@ -28,6 +28,9 @@ pub(super) fn lines(document: &Document) -> String {
             Ok(ip) => writeln!(out, "add dns nameServer {ip}"),
             Err(_) => writeln!(out, "# [resolver] name_servers {server}"),
         };
+    }
+    for server in texts(document, "time", "servers") {
+        let _ = writeln!(out, "add ntp server {server}");
     }
     out
 }

@@ -1,117 +1,62 @@
-//! Lines about the network that mean the same here: subnet addresses, and name servers.
-//!
-//! What names NetScaler's interfaces (`1/1`), or needs one, is the machine's own: nothing says which of its interfaces is
-//! meant.
+//! Addresses that have no meaning here, told before the tables look at them: a VIP comes with its vserver.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::IpAddr;
 
-use serde_json::{Value, json};
-
-use super::{Document, Fate, Pending};
+use super::{Fate, Pending};
 
 const VIP: &str = "a VIP is put on an interface with the vserver that has it, where `[network]` stands";
 const NSIP: &str = "the address of the management is an interface's: `[network.interface.NAME] addresses`";
 const LOOPBACK: &str = "it reaches nobody but this machine";
 const OTHER: &str = "addresses of this type have no meaning here";
+const VSERVER: &str = "a name server that is a vserver of the same box: name its address in `[resolver]`";
 
-/// Carries out what it can and says why not the rest; lines about other things are left for others.
-pub(super) fn carry(document: Document, lines: &mut [Pending]) -> Document {
-    let (mut sources, mut servers): (Vec<Value>, Vec<Value>) = (Vec::new(), Vec::new());
-    for line in lines.iter_mut().filter(|line| line.fate.is_none() && line.word(0) == "add") {
-        match (&*line.word(1), &*line.word(2)) {
-            ("ns", "ip" | "ip6") => address(line, &mut sources),
-            ("dns", "nameserver") => name_server(line, &mut servers),
-            _ => {}
-        }
-    }
-    let mut root = document.into_root();
-    if !sources.is_empty() {
-        root.insert("network".into(), json!({ "source_addresses": sources }));
-    }
-    if !servers.is_empty() {
-        root.insert("resolver".into(), json!({ "name_servers": servers }));
-    }
-    Document::from_root(root)
-}
-
-/// `add ns ip 10.0.1.20 255.255.255.0 -type SNIP`, the type that stands where none is said.
-fn address(line: &mut Pending, sources: &mut Vec<Value>) {
-    let kind = line.value("type").unwrap_or("SNIP").to_ascii_uppercase();
-    line.fate = Some(Fate::Irrelevant(match &kind[..] {
-        "VIP" => VIP,
-        "NSIP" => NSIP,
-        "SNIP" if is_loopback(line.text(3)) => LOOPBACK,
-        "SNIP" => {
-            match prefixed(line.text(3), line.text(4)) {
-                Ok(source) => {
-                    let source = Value::String(source);
-                    if !sources.contains(&source) {
-                        sources.push(source);
-                    }
-                    line.fate = Some(Fate::Carried);
-                }
-                Err(why) => line.missing(vec![why]),
+/// Says why not; what is carried is left to the tables.
+pub(super) fn set_aside(lines: &mut [Pending]) {
+    for line in lines.iter_mut().filter(|line| line.fate.is_none()) {
+        let why = match (&*line.word(0), &*line.word(1), &*line.word(2)) {
+            ("add" | "set", "ns", "ip" | "ip6") => address(line),
+            ("add", "dns", "nameserver") => {
+                line.text(3).filter(|text| text.parse::<IpAddr>().is_err()).map(|_| VSERVER)
             }
-            return;
-        }
-        _ => OTHER,
-    }));
+            _ => None,
+        };
+        line.fate = why.map(Fate::Irrelevant);
+    }
 }
 
-fn is_loopback(address: Option<&str>) -> bool {
-    let ip = address.and_then(|text| text.split('/').next()?.parse::<IpAddr>().ok());
-    ip.is_some_and(|ip| ip.is_loopback())
-}
-
-/// `10.0.1.20/24`
-fn prefixed(ip: Option<&str>, mask: Option<&str>) -> Result<String, String> {
-    let ip = ip.unwrap_or_default();
-    if let Some((address, prefix)) = ip.split_once('/') {
-        let address: IpAddr = address.parse().map_err(|_| format!("`{ip}` is no address"))?;
-        return prefix
-            .parse::<u8>()
-            .map(|prefix| format!("{address}/{prefix}"))
-            .map_err(|_| format!("`{ip}`: no prefix"));
+fn address(line: &Pending) -> Option<&'static str> {
+    let kind = line.value("type").unwrap_or("SNIP").to_ascii_uppercase();
+    let ip = line.text(3).and_then(|text| text.split('/').next()?.parse::<IpAddr>().ok());
+    match &kind[..] {
+        "VIP" => Some(VIP),
+        "NSIP" => Some(NSIP),
+        "SNIP" if ip.is_some_and(|ip| ip.is_loopback()) => Some(LOOPBACK),
+        "SNIP" => None,
+        _ => Some(OTHER),
     }
-    let address: IpAddr = ip.parse().map_err(|_| format!("`{ip}` is no address"))?;
-    if address.is_ipv6() {
-        return Ok(format!("{address}/64"));
-    }
-    let mask = mask.unwrap_or_default();
-    let bits = u32::from(mask.parse::<Ipv4Addr>().map_err(|_| format!("`{mask}` is no netmask"))?);
-    if bits.leading_ones() + bits.trailing_zeros() != 32 {
-        return Err(format!("`{mask}` is no netmask"));
-    }
-    Ok(format!("{address}/{}", bits.leading_ones()))
-}
-
-/// `add dns nameServer 10.0.0.53`; one that is a vserver has no meaning here.
-fn name_server(line: &mut Pending, servers: &mut Vec<Value>) {
-    let Some(ip) = line.text(3).and_then(|text| text.parse::<IpAddr>().ok()) else { return };
-    let server = Value::String(ip.to_string());
-    if !servers.contains(&server) {
-        servers.push(server);
-    }
-    line.fate = Some(Fate::Carried);
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::netscaler::import::import;
 
     #[test]
-    fn subnet_addresses_and_name_servers_are_carried_and_the_rest_says_where_it_belongs() {
+    fn subnet_addresses_and_servers_are_carried_and_the_rest_says_where_it_belongs() {
         let text = "\
 set ns config -IPAddress 10.0.0.5 -netmask 255.255.255.0
-add ns ip 10.0.1.20 255.255.255.0 -type SNIP -mgmtAccess ENABLED
-add ns ip 10.0.2.20 255.255.255.128
+add ns ip 10.0.1.20 255.255.255.0 -type SNIP -vServer ENABLED
+add ns ip 10.0.2.20 255.255.255.128 -mgmtAccess ENABLED
 add ns ip 10.0.0.80 255.255.255.255 -type VIP
 add ns ip 10.0.3.20 255.0.255.0 -type SNIP
 add ns ip6 2001:db8:1::20/64 -scope global
 add dns nameServer 10.0.0.53
+add dns nameServer resolvers
 add vlan 100
 add ns ip 127.0.0.9 255.0.0.0
+add ntp server 192.0.2.123 -minpoll 6
 ";
         let imported = import(text).unwrap();
         let fates: Vec<String> = imported
@@ -126,17 +71,23 @@ add ns ip 127.0.0.9 255.0.0.0
         let expected = [
             "the network is the machine's own",
             "carried",
-            "carried",
+            "-mgmtaccess ENABLED: ",
             VIP,
-            "`255.0.255.0` is no netmask",
+            "[netmask, 255.0.255.0]",
             "carried",
             "carried",
-            "the network is the machine's own",
+            VSERVER,
+            "nothing says which of this machine's interfaces is meant",
             LOOPBACK,
+            "-minpoll 6: ",
         ];
-        assert_eq!(fates, expected);
+        assert_eq!(fates.len(), expected.len());
+        for (fate, expected) in fates.iter().zip(expected) {
+            assert!(fate.contains(expected), "{expected}: {fate}");
+        }
         let root = imported.document.into_root();
         assert_eq!(root["network"]["source_addresses"], json!(["10.0.1.20/24", "10.0.2.20/25", "2001:db8:1::20/64"]));
         assert_eq!(root["resolver"]["name_servers"], json!(["10.0.0.53"]));
+        assert_eq!(root["time"]["servers"], json!(["192.0.2.123"]));
     }
 }

@@ -14,7 +14,12 @@ use crate::model::policy::PolicyBank;
 const WAITS: [u32; 8] = [258, 344, 351, 430, 461, 462, 1540, 2171];
 
 /// What a line may leave out without a difference to where traffic goes.
-const HARMLESS: [&str; 30] = [
+const HARMLESS: [&str; 35] = [
+    "mgmtaccess",
+    "minpoll",
+    "maxpoll",
+    "autokey",
+    "key",
     "appflowlog",
     "feature",
     "icmpvsrresponse",

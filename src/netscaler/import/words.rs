@@ -19,6 +19,8 @@ pub(super) enum Class {
 }
 
 const NETWORK: &str = "the network is the machine's own";
+const INTERFACES: &str = "nothing says which of this machine's interfaces is meant: `add vlan` and `add route` once \
+                          `[network.interface]` has them";
 const BOX: &str = "how the box itself is run, not what it does with traffic";
 const STATISTICS: &str = "logs, statistics and audit have their own settings here";
 const BUILT_IN: &str = "there by itself";
@@ -48,7 +50,7 @@ const CLASSES: &[(&str, Class)] = &[
     ("rewrite param", Class::Irrelevant(BUILT_IN)),
     ("rewrite global", Class::Everywhere(PolicyBank::Rewrite)),
     ("rewrite policylabel", Class::Missing("policy labels", true)),
-    ("dns nameserver", Class::Irrelevant("names are asked of the servers that the machine has")),
+    ("dns nameserver", Class::Object),
     ("gslb parameter", Class::Irrelevant(BUILT_IN)),
     ("gslb site", Class::Gslb),
     ("gslb service", Class::Gslb),
@@ -82,8 +84,8 @@ const CLASSES: &[(&str, Class)] = &[
     ("ns mode", Class::Irrelevant(FEATURE)),
     ("ns config", Class::Irrelevant(NETWORK)),
     ("ns hostname", Class::Object),
-    ("ns ip", Class::Irrelevant(NETWORK)),
-    ("ns ip6", Class::Irrelevant(NETWORK)),
+    ("ns ip", Class::Object),
+    ("ns ip6", Class::Object),
     ("ns pbr", Class::Irrelevant(NETWORK)),
     ("ns pbrs", Class::Irrelevant(NETWORK)),
     ("ns acl", Class::Missing("packet filters", true)),
@@ -120,12 +122,12 @@ const CLASSES: &[(&str, Class)] = &[
     ("ssl", Class::Object),
     ("interface", Class::Irrelevant(NETWORK)),
     ("channel", Class::Irrelevant(NETWORK)),
-    ("vlan", Class::Irrelevant(NETWORK)),
+    ("vlan", Class::Irrelevant(INTERFACES)),
     ("vxlan", Class::Irrelevant(NETWORK)),
     ("vrid", Class::Irrelevant(NETWORK)),
     ("vrid6", Class::Irrelevant(NETWORK)),
-    ("route", Class::Irrelevant(NETWORK)),
-    ("route6", Class::Irrelevant(NETWORK)),
+    ("route", Class::Irrelevant(INTERFACES)),
+    ("route6", Class::Irrelevant(INTERFACES)),
     ("ip6tunnelparam", Class::Irrelevant(NETWORK)),
     ("iptunnelparam", Class::Irrelevant(NETWORK)),
     ("iptunnel", Class::Irrelevant(NETWORK)),
@@ -154,7 +156,8 @@ const CLASSES: &[(&str, Class)] = &[
     ("router", Class::Irrelevant(NETWORK)),
     ("ha", Class::Irrelevant("one box; see `bascule manual peers` for others")),
     ("cluster", Class::Irrelevant("one box; see `bascule manual peers` for others")),
-    ("ntp", Class::Irrelevant("the clock is the machine's")),
+    ("ntp server", Class::Object),
+    ("ntp", Class::Irrelevant("systemd-timesyncd sets the clock, by the servers of `[time]`")),
     ("snmp", Class::Irrelevant(STATISTICS)),
     ("audit", Class::Irrelevant(STATISTICS)),
     ("appflow", Class::Irrelevant(STATISTICS)),

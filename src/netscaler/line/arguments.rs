@@ -30,7 +30,7 @@ pub(super) fn of_object(
         Verb::Rename => vec![resource.key, "newname"],
         _ if resource.key.is_empty() => resource.positional.to_vec(),
         // `rm dns addRec www.example.test 192.0.2.1`
-        Verb::Remove if resource.words[0] == "dns" => resource.positional.to_vec(),
+        Verb::Remove if matches!(resource.words[0], "dns" | "route" | "route6") => resource.positional.to_vec(),
         _ => vec![resource.key],
     };
     // `set lb vserver web -weight 3 svc1`
@@ -139,13 +139,18 @@ fn read(
     Ok(arguments)
 }
 
-/// A unit behind a number, a header behind `-cip ENABLED`: how many tokens it is.
+/// A unit behind a number, a mask behind an address, a header behind `-cip ENABLED`: how many tokens it is.
 fn follows(attribute: &Attribute, next: Option<&Token>, arguments: &mut Map<String, Value>) -> usize {
     let Some(next) = next.filter(|token| keyword(token).is_none()) else { return 0 };
     if let Some((_, unit)) = UNITS.iter().find(|(number, _)| *number == attribute.nitro) {
         let word = ["SEC", "MSEC", "MIN"].into_iter().find(|word| word.eq_ignore_ascii_case(&next.text));
         let Some(word) = word else { return 0 };
         arguments.insert((*unit).to_owned(), word.into());
+        return 1;
+    }
+    // `bind vlan 200 -IPAddress 10.0.2.5 255.255.255.0`
+    if attribute.nitro == "ipaddress" && next.text.parse::<std::net::Ipv4Addr>().is_ok() {
+        arguments.insert("netmask".to_owned(), next.text.clone().into());
         return 1;
     }
     if attribute.nitro == "cip" {

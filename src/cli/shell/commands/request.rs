@@ -17,6 +17,11 @@ pub(in crate::cli::shell) enum Request {
         statistics: bool,
     },
     /// Sites, services and vservers of GSLB, records of DNS: as NITRO tells them.
+    /// The machine's network.
+    Network {
+        shown: super::super::network::Shown,
+        name: Option<String>,
+    },
     Gslb {
         shown: Shown,
         name: Option<String>,
@@ -184,7 +189,6 @@ pub(in crate::cli::shell) enum Boxed {
     Hardware,
     Config,
     Modes,
-    Ip,
     HaNode,
     HostName,
     SavedConfig,

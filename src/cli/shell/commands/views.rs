@@ -193,7 +193,6 @@ pub(super) const fn boxed(words: &'static [&'static str], usage: &'static str, w
         Boxed::Hardware => |_| Ok(Request::Boxed(Boxed::Hardware)),
         Boxed::Config => |_| Ok(Request::Boxed(Boxed::Config)),
         Boxed::Modes => |_| Ok(Request::Boxed(Boxed::Modes)),
-        Boxed::Ip => |_| Ok(Request::Boxed(Boxed::Ip)),
         Boxed::HaNode => |_| Ok(Request::Boxed(Boxed::HaNode)),
         Boxed::HostName => |_| Ok(Request::Boxed(Boxed::HostName)),
         Boxed::SavedConfig => |_| Ok(Request::Boxed(Boxed::SavedConfig)),

@@ -35,24 +35,6 @@ pub(in super::super) fn modes(facts: &Facts) -> String {
     out
 }
 
-/// `config`: `nsconfig`; `vips`: addresses of vservers, each once.
-pub(in super::super) fn ns_ip(config: &Facts, vips: &[String]) -> String {
-    let line = |cells: [&str; 8]| {
-        let [ip, domain, kind, mode, arp, icmp, vserver, state] = cells;
-        format!("{ip:<25}{domain:<16}{kind:<17}{mode:<9}{arp:<9}{icmp:<9}{vserver:<9}{state}\n")
-    };
-    let head = ["Ipaddress", "Traffic Domain", "Type", "Mode", "Arp", "Icmp", "Vserver", "State"];
-    let rule = ["---------", "--------------", "----", "----", "---", "----", "-------", "------"];
-    let mut out = format!("\t{}\t{}", line(head), line(rule));
-    let own = config.said("ipaddress", "0.0.0.0");
-    let all = std::iter::once((&own, "NetScaler IP", "NA")).chain(vips.iter().map(|vip| (vip, "VIP", "Enabled")));
-    for (at, (ip, kind, vserver)) in all.enumerate() {
-        let cells = [ip, "0", kind, "Active", "Enabled", "Enabled", vserver, "Enabled"];
-        out += &format!("{})\t{}", at + 1, line(cells));
-    }
-    out
-}
-
 /// `facts`: `hanode`
 pub(in super::super) fn ha_node(facts: &Facts) -> String {
     format!(
@@ -75,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn switches_and_addresses_stand_in_columns() {
+    fn switches_stand_in_columns() {
         let facts = Facts::list(&json!({"nsmode": {"fr": true, "l2": false}}), "nsmode").remove(0);
         let shown = modes(&facts);
         assert!(
@@ -84,9 +66,5 @@ mod tests {
         );
         assert!(shown.contains(" 1)\tFast Ramp                         FR                   ON\n"), "{shown}");
         assert!(shown.contains(" 2)\tLayer 2 mode                      L2                   OFF\n"), "{shown}");
-        let facts = Facts::list(&json!({"nsconfig": {"ipaddress": "192.0.2.1"}}), "nsconfig").remove(0);
-        let shown = ns_ip(&facts, &["192.0.2.9".into()]);
-        assert!(shown.contains("1)\t192.0.2.1                0               NetScaler IP     Active"), "{shown}");
-        assert!(shown.contains("2)\t192.0.2.9                0               VIP              Active"), "{shown}");
     }
 }
