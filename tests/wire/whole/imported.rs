@@ -85,6 +85,8 @@ fn a_saved_configuration_of_seven_hundred_lines_is_imported_and_served() {
     let net = 64 + std::process::id() % 128;
     let address = |rest: &str| -> IpAddr { format!("127.{net}.{rest}").parse().expect("an address") };
     let text = SAVED.replace(" 10.20.", &format!(" 127.{net}.")).replace("198.51.100.", &format!("127.{net}.200."));
+    // The clock of the machine that tests run on is not theirs.
+    let text = text.replace("add ntp server 192.0.2.123\n", "");
     let high = |text: &str, port: &str, instead: &str| {
         let vip = regex::Regex::new(&format!(r"(127\.{net}\.200\.\d+) {port}\b")).expect("a pattern");
         vip.replace_all(text, format!("$1 {instead}")).into_owned()
