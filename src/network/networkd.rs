@@ -69,6 +69,7 @@ fn write(folder: &Path, units: &[Unit]) -> Result<bool, String> {
 }
 
 /// Ends within [`PATIENCE`]; why it failed, by the last line that it says.
+#[expect(clippy::disallowed_methods, reason = "on a thread for blocking work, PATIENCE at most")]
 pub(super) fn run(command: &mut Command) -> Result<(), String> {
     let quiet = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     let mut child = quiet.spawn().map_err(|error| format!("cannot be run: {error}"))?;

@@ -23,9 +23,11 @@ pub(super) enum Shown {
     NtpStatus,
 }
 
+type Build = fn(&Arguments) -> Result<Request, String>;
+
 /// `show route [<network>]` and its like.
 pub(super) const fn command(words: &'static [&'static str], usage: &'static str, shown: Shown) -> Command {
-    let (most, build): (usize, fn(&Arguments) -> Result<Request, String>) = match shown {
+    let (most, build): (usize, Build) = match shown {
         Shown::Ip => (1, |a| Ok(request(Shown::Ip, a))),
         Shown::Ip6 => (1, |a| Ok(request(Shown::Ip6, a))),
         Shown::Route => (1, |a| Ok(request(Shown::Route, a))),

@@ -38,7 +38,7 @@ pub(super) fn network(out: &mut Text, model: &Model) {
 pub(super) fn time(out: &mut Text, model: &Model) {
     if !model.time_servers.is_empty() {
         out.table(&["time"]);
-        out.key("servers", Value::List(model.time_servers.iter().map(|server| Value::str(server)).collect()));
+        out.key("servers", Value::List(model.time_servers.iter().map(Value::str).collect()));
     }
 }
 
