@@ -221,7 +221,7 @@ fn place(state: &Path, folder: &str, what: &str, kind: &str) -> Result<(String, 
         let detail = format!("{} has {} MiB left; make room first", folder.display(), free >> 20);
         return Err(Problem::new(StatusCode::INSUFFICIENT_STORAGE, "disk_full", detail));
     }
-    let stem = format!("{what}-{}", jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ"));
+    let stem = format!("{what}-{}", jiff::Timestamp::now().strftime("%Y%m%dT%H%M%S.%6fZ"));
     let names =
         (0..10).map(|again| if again == 0 { format!("{stem}.{kind}") } else { format!("{stem}-{again}.{kind}") });
     let free = names.map(|name| (folder.join(&name), name)).find(|(path, _)| !path.exists());

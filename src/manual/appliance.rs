@@ -76,7 +76,7 @@
 //! the role is the one of the configuration. While the service does not run, only superusers of the file get in.
 //!
 //! Whoever has the console and no password chooses "a new password for nsroot" in the boot menu (the key `p`, within two seconds).
-//! On the console, and by `su`, `root` with the password of `nsroot` gets the system's shell, as long as `nsroot` is a
+//! On the console, and only there, `root` with the password of `nsroot` gets the system's shell, as long as `nsroot` is a
 //! superuser; `apt install ./bascule_*.deb` upgrades without a lost request.
 //!
 //! ### Its disk

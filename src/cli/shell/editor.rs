@@ -28,7 +28,8 @@ const HISTORY_MAX: usize = 1_000;
 /// Pasted text is not marked any more.
 const PASTE_OFF: &str = "\x1b[?2004l";
 
-/// Reads commands until the end of the input; `setup`: offers first to set the box up, where nobody has. The exit code tells how the last command ended, as a shell's does.
+/// Reads commands until the end of the input. The exit code tells how the last command ended, as a shell's does. `setup`:
+/// offers first to set the box up, where nobody has.
 pub(super) fn run(session: &Session, setup: bool) -> ExitCode {
     let config = rustyline::Config::builder()
         .max_history_size(HISTORY_MAX)

@@ -25,8 +25,6 @@ pub struct Box {
     child: Option<Child>,
     /// The process that the child has handed over to.
     heir: Option<u32>,
-    /// Beside those that every one has.
-    arguments: Vec<String>,
     /// Another file than the program's own.
     program: Option<PathBuf>,
     pub admin: SocketAddr,
@@ -40,7 +38,6 @@ pub struct Backend {
     name: String,
 }
 
-/// An HTTP answer.
 #[derive(Debug)]
 pub struct Answer {
     pub status: u16,
@@ -92,14 +89,6 @@ impl Box {
         started
     }
 
-    /// [`start`](Self::start), with these arguments too.
-    pub fn start_with(arguments: &[&str], config: &str) -> Box {
-        let mut started = Box::prepared(None, &[], &[], config);
-        started.arguments = arguments.iter().map(|argument| (*argument).to_owned()).collect();
-        started.start_again();
-        started
-    }
-
     fn start_as(files: Option<u32>, environment: &[(&str, &str)], beside: &[(&str, &str)], config: &str) -> Box {
         let mut started = Box::prepared(files, environment, beside, config);
         started.start_again();
@@ -121,7 +110,6 @@ impl Box {
             environment,
             child: None,
             heir: None,
-            arguments: Vec::new(),
             program: None,
             admin,
             ready: Value::Null,
@@ -175,7 +163,7 @@ impl Box {
             .arg("--ready-file")
             .arg(self.path("ready.json"))
             .args(["--set", "admin.listen=127.0.0.1:0", "--drain", "2s"])
-            .args(&self.arguments)
+            .args(self.environment.iter().any(|(name, _)| name == super::logins::LOGINS).then_some("--logins"))
             .stdout(log.try_clone().expect("a handle"))
             .stderr(log)
             .spawn()

@@ -80,7 +80,6 @@ impl Box {
             child: None,
             heir: None,
             program,
-            arguments: Vec::new(),
             admin,
             ready: Value::Null,
         };

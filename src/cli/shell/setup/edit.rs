@@ -208,8 +208,10 @@ fn set_gateway(network: &mut dyn TableLike, own: IpAddr, gateway: Option<IpAddr>
         route.insert("via", gateway.to_string().into());
         all.insert(0, route);
     }
-    network.remove("routes");
-    if !all.is_empty() {
+    if all.is_empty() {
+        network.remove("routes");
+    } else {
+        // In its place, where it had one.
         network.insert("routes", value(all.into_iter().collect::<Array>()));
     }
     Ok(())
