@@ -9,6 +9,7 @@ mod share;
 use std::convert::Infallible;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::Router;
@@ -44,6 +45,8 @@ const FIELDS_MAX: usize = 64;
 const BUFFER_MAX: usize = 64 << 10;
 /// How long requests in flight may take once the process ends.
 const GRACE: Duration = Duration::from_secs(2);
+/// For so long then a connection is kept on which nobody has asked anything yet.
+const FIRST_REQUEST: Duration = Duration::from_millis(500);
 
 /// The ways in.
 #[derive(Debug)]
@@ -238,7 +241,10 @@ async fn carry<S>(stream: S, peer: Peer, router: Router, mut shutdown: watch::Re
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
+    let asked = Arc::new(AtomicBool::new(false));
+    let asks = Arc::clone(&asked);
     let service = hyper::service::service_fn(move |request: Request<Incoming>| {
+        asks.store(true, Ordering::Relaxed);
         let mut router = router.clone();
         async move {
             if !names_its_host(&request) {
@@ -261,8 +267,15 @@ where
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
         () = stopped(&mut shutdown) => {
-            connection.as_mut().graceful_shutdown();
-            connection.await
+            // On one that was accepted a moment ago the request is still on its way.
+            let first = if asked.load(Ordering::Relaxed) { Duration::ZERO } else { FIRST_REQUEST };
+            match tokio::time::timeout(first, connection.as_mut()).await {
+                Ok(ended) => ended,
+                Err(_) => {
+                    connection.as_mut().graceful_shutdown();
+                    connection.await
+                }
+            }
         }
     };
     if let Err(error) = ended {

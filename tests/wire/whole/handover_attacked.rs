@@ -187,6 +187,24 @@ fn the_socket_of_the_command_line_answers_before_while_and_after() {
     assert!(answers.0 > 10 && answers.1.is_empty(), "{answers:?}");
 }
 
+#[test]
+fn a_connection_to_the_management_that_was_accepted_before_gets_its_first_answer_after() {
+    let (a, b) = (Backend::start("a"), Backend::start("b"));
+    let mut box_ = Box::start(&config(&[&a, &b], ""));
+    let pid = box_.pid();
+    let mut early = UnixStream::connect(box_.path("state/bascule.sock")).expect("a connection");
+    // Answered on another one behind it: it was accepted.
+    assert!(ask_locally(&box_.path("state/bascule.sock")).is_ok());
+    box_.signal("USR2");
+    taker(&box_, pid);
+    within(Duration::from_secs(20), "the new one serves", || box_.log().contains("handed over"));
+    early.write_all(b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").expect("a request");
+    let mut answer = String::new();
+    early.read_to_string(&mut answer).expect("an answer");
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    assert_eq!(box_.handed_over(), 0);
+}
+
 fn ask_locally(path: &std::path::Path) -> std::io::Result<String> {
     let mut stream = UnixStream::connect(path)?;
     stream.set_read_timeout(Some(Duration::from_secs(20)))?;
