@@ -178,7 +178,13 @@ impl Listeners {
         tracing::info!(vserver = &**name, address = %listener.address, "listening");
         let stream = listener.stream.map(Arc::new);
         if let Some(stream) = stream.clone() {
-            tokio::spawn(accept::run(Arc::clone(shared), stream, Arc::clone(name), Arc::clone(live), stopped));
+            // Counts as a connection: the end must not come between what it takes and what it has been told.
+            let open = shared.open();
+            let accepting = accept::run(Arc::clone(shared), stream, Arc::clone(name), Arc::clone(live), stopped);
+            tokio::spawn(async move {
+                accepting.await;
+                drop(open);
+            });
         }
         let datagrams = listener.datagram.and_then(|socket| match udp::Server::start(shared, socket, name, live) {
             Ok(server) => Some(server),
