@@ -28,6 +28,8 @@ const STATE: &str = "tracestate";
 /// The trace that a request belongs to.
 #[derive(Debug)]
 pub(super) struct Tracing {
+    /// One for all spans, so that none begins before the one that it is in.
+    clock: Since1970,
     /// As servers are told of it, but for the span where it is sampled: that is the one of the try.
     own: TraceParent,
     /// The caller's span.
@@ -50,7 +52,7 @@ struct Try {
 }
 
 /// Instants as nanoseconds since 1970.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Since1970 {
     now: Instant,
     ns: u64,
@@ -83,6 +85,7 @@ impl Exchange {
         };
         let agent = (asked.field)("user-agent", 0).filter(|_| own.is_sampled()).unwrap_or_default();
         self.trace = Some(Box::new(Tracing {
+            clock: Since1970::now(),
             own,
             parent: given.map(|given| given.span),
             is_begun_here: given.is_none(),
@@ -130,7 +133,7 @@ impl Exchange {
 
     /// `why`: it came to nothing.
     fn end_try(&mut self, now: Instant, why: Option<&str>) {
-        let clock = Since1970::of(now);
+        let Some(clock) = self.trace.as_ref().map(|trace| trace.clock) else { return };
         let moments = self.moments_of_try(&clock);
         // Of a server that was reached it says nothing.
         let unreached = self.why.as_deref().filter(|_| self.connected.is_none());
@@ -167,8 +170,7 @@ impl Exchange {
         let why = (ending.reason != Reason::Done).then(|| ending.to_string());
         self.end_try(now, why.as_deref());
         let Some(trace) = self.trace.take() else { return };
-        let Tracing { own, parent, agent, tried, .. } = *trace;
-        let clock = Since1970::of(now);
+        let Tracing { clock, own, parent, agent, tried, .. } = *trace;
         let (entry, shared) = (&self.conn.entry, &self.conn.shared);
         let text = self.text.as_deref();
         let cut = |text: &str| text.chars().take(PATH_MOST).collect::<String>();
@@ -204,14 +206,29 @@ impl Exchange {
 // === impl Since1970 ===
 
 impl Since1970 {
-    /// `now`: read just now.
-    fn of(now: Instant) -> Since1970 {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
+    fn now() -> Since1970 {
+        let (now, since) = (Instant::now(), SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO));
         Since1970 { now, ns: u64::try_from(since.as_nanos()).unwrap_or(u64::MAX) }
     }
 
     fn at(&self, instant: Instant) -> u64 {
-        let ago = self.now.saturating_duration_since(instant).as_nanos();
-        self.ns.saturating_sub(u64::try_from(ago).unwrap_or(u64::MAX))
+        let ns = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        let (after, before) =
+            (instant.saturating_duration_since(self.now), self.now.saturating_duration_since(instant));
+        self.ns.saturating_add(ns(after)).saturating_sub(ns(before))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_keep_their_order_and_their_distances() {
+        let clock = Since1970::now();
+        let second = Duration::from_secs(1);
+        let (before, after) = (clock.now.checked_sub(second), clock.now + 3 * second);
+        assert_eq!(before.map(|at| clock.ns - clock.at(at)), before.map(|_| 1_000_000_000));
+        assert_eq!(clock.at(after) - clock.at(clock.now), 3_000_000_000);
     }
 }

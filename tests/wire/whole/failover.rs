@@ -128,13 +128,17 @@ fn one_lost_sample_changes_the_answer_and_the_return_waits_for_its_hold() {
 fn the_answer_changes_within_fifty_milliseconds_of_the_deciding_probe_result() {
     let a = Backend::start("a");
     let toml = STEERED.replace("ADDRESS", &a.address.to_string()).replace("site-a{for:2s}", "site-a{passes:1}");
-    let box_ = Box::start(&toml);
-    let mut delays_ms = Vec::new();
+    let box_ = Box::start(&(toml + "[switch.idle]\n"));
+    let (mut delays_ms, mut acts_ms) = (Vec::new(), Vec::new());
     for _ in 0..5 {
         for (act, answer) in
             [(Backend::fail as fn(&Backend), "198.51.100.10"), (Backend::heal as fn(&Backend), "192.0.2.10")]
         {
             act(&a);
+            // What an act takes that is answered once it is durable and published.
+            let begun = std::time::Instant::now();
+            box_.act("PUT", "/switches/idle", r#"{"value": true}"#);
+            acts_ms.push(i64::try_from(begun.elapsed().as_millis()).expect("milliseconds"));
             // When the last question was asked that got the former answer.
             let mut former = jiff::Timestamp::now();
             within(SECOND * 20, "the answer changes", || {
@@ -150,8 +154,11 @@ fn the_answer_changes_within_fifty_milliseconds_of_the_deciding_probe_result() {
         }
     }
     delays_ms.sort_unstable();
-    // Not all, since a busy machine may keep a single one waiting; alone on two cores all of them are below 10 ms.
-    assert!(delays_ms[delays_ms.len() / 3] <= 50, "milliseconds from result to answer: {delays_ms:?}");
+    acts_ms.sort_unstable();
+    // The median, since a busy machine may keep a single one waiting, and one that is busy throughout keeps all of them
+    // waiting; alone on two cores all are below 10 ms.
+    let most = 50_i64.max(2 * acts_ms[acts_ms.len() / 2]);
+    assert!(delays_ms[delays_ms.len() / 2] <= most, "milliseconds from result to answer: {delays_ms:?}, {acts_ms:?}");
 }
 
 #[test]
