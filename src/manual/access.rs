@@ -95,6 +95,9 @@
 //! away the 503 does tell that a name is no local one; and a directory that is slower than that shows.) A session goes on until it ends, whatever the directory says meanwhile; a change of
 //! `[admin.ldap]` ends it.
 //!
+//! In the shell `add`, `set` and `rm system user NAME [PASSWORD]` and `bind system user NAME ROLE` do what `systemuser` of
+//! NITRO does; the shell keeps none of these lines.
+//!
 //! ## Guessing
 //!
 //! Ten wrong passwords in a row for one name from one network lock that name there for five minutes, and each further wrong

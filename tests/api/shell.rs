@@ -202,3 +202,33 @@ async fn groups_of_vservers_and_what_holds_for_all_of_them_are_shown() {
     let (out, code) = bascule(&appliance, &["shell", "-c", "show lb parameter", "-c", "show lb group none"], "").await;
     assert!(code == 1 && out.starts_with('\t') && out.contains("ERROR: No such resource [name, none]"), "{out}");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn users_are_made_given_roles_and_taken_away() {
+    let appliance = Appliance::of("schema = 1\n[appliance]\nname = \"b\"\n");
+    let shell = async |line: &str| bascule(&appliance, &["shell", "-c", line], "").await;
+    let (out, code) = shell("add system user ada s3cret").await;
+    assert!(code == 0 && out.contains("ada is the first who can log in, and so a superuser"), "{out}");
+    for line in [
+        "add system user bob other",
+        "bind system user bob operator 100",
+        "set system user bob -password \"an other\"",
+        "unbind system user bob operator",
+    ] {
+        let (out, code) = shell(line).await;
+        assert_eq!((&out[..], code), (" Done\n", 0), "{line}");
+    }
+    let (out, code) = shell("show system user").await;
+    assert!(code == 0 && out.contains("ada") && out.contains("bob"), "{out}");
+    for (line, why) in [
+        ("add system user bob again", "already exists"),
+        ("rm system user ada", "the last superuser stays"),
+        ("set system user eve other", "No such resource"),
+        ("add system user eve", "Required argument missing [password]"),
+        ("bind system user bob nonsense", "read-only, operator or superuser"),
+    ] {
+        let (out, code) = shell(line).await;
+        assert!(code == 1 && out.starts_with("ERROR: ") && out.contains(why), "{line}: {out}");
+    }
+    assert_eq!(shell("rm system user bob").await.1, 0);
+}

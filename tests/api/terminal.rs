@@ -117,10 +117,13 @@ async fn every_line_of_a_paste_is_carried_out_and_a_summary_tells_which_failed()
     console.waits_for("> ");
     let members = appliance.get("/api/v1/vservers/pasted").await["members"].clone();
     assert_eq!(members[0]["service"], "s1", "{members}");
+    console.press("set system user nobody s3cret-of-nobody\r");
+    console.waits_for("ERROR: ");
     console.press("show switch drill\rquit\r");
     console.waits_for("drill\tValue: false\n Done\n");
     let home = console.ends(0);
     let history = std::fs::read_to_string(home.path().join(".bascule_history")).unwrap();
+    assert!(!history.contains("s3cret"), "{history}");
     assert!(history.contains("add server p1 192.0.2.1\nadd service s1 p1 HTTP 80\n"), "{history}");
 }
 

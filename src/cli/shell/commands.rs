@@ -5,6 +5,7 @@ mod build;
 mod drill;
 mod explain;
 mod outbox;
+mod people;
 mod policies;
 mod request;
 mod shapes;
@@ -25,6 +26,7 @@ use explain::{explain_dns, explain_request, explain_service};
 use shapes::{disable_vserver, enable, enable_vserver, force, one, plain, running_config};
 use views::{show, stat};
 
+pub(super) use people::VERBS as OF_USERS;
 pub(super) use request::{Boxed, Explained, Request, View};
 
 /// A command of the table.
@@ -143,6 +145,11 @@ pub(super) const COMMANDS: &[Command] = &[
     one(&["kill", "service"], "kill service <name>", Some(View::Service), |a| kick("services", a)),
     one(&["kill", "serviceGroup"], "kill serviceGroup <name>", Some(View::Group), |a| kick("service-groups", a)),
     one(&["kill", "server"], "kill server <name>", Some(View::Server), |a| kick("servers", a)),
+    people::ADD,
+    people::SET,
+    people::REMOVE,
+    people::BIND,
+    people::UNBIND,
     one(&["unlock", "system", "user"], "unlock system user <name>", None, unlock),
     one(&["explain", "service"], "explain service <name>", Some(View::Service), explain_service),
     Command {

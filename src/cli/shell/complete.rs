@@ -77,10 +77,9 @@ fn fitting(finished: &[String]) -> Vec<&'static Command> {
             candidates.iter().copied().filter(|c| c.words.get(depth).is_some_and(|w| starts_with(w, word))).collect();
         let whole: Vec<_> = deeper.iter().copied().filter(|c| c.words[depth].eq_ignore_ascii_case(word)).collect();
         let deeper = if whole.is_empty() { deeper } else { whole };
-        if deeper.is_empty() && depth == 0 {
-            return Vec::new();
-        }
         if deeper.is_empty() {
+            // What goes on with another word is none of them; what is whole has its arguments here.
+            candidates.retain(|c| c.words.len() <= depth);
             break;
         }
         candidates = deeper;

@@ -5,7 +5,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::super::client::Client;
-use super::commands::View;
+use super::commands::{OF_USERS, View};
 use super::complete::Named;
 use super::execute::{Answer, Refused};
 use super::grammar::starts_with;
@@ -35,6 +35,9 @@ pub(super) fn is_configuration(tokens: &[Token]) -> bool {
     if is("rm") && word(0).len() >= 2 && starts_with("outbox", word(0)) {
         return false;
     }
+    if is_of_users(tokens) {
+        return false;
+    }
     if VERBS.iter().any(|verb| is(verb)) && !is_short {
         return true;
     }
@@ -55,6 +58,15 @@ pub(super) fn is_configuration(tokens: &[Token]) -> bool {
         option.is_some_and(|option| starts_with("force", option) || starts_with("split", option))
     };
     !sets_state && !rest.iter().any(acts)
+}
+
+/// Whether a line makes or changes a user: a password may stand in it.
+pub(super) fn is_of_users(tokens: &[Token]) -> bool {
+    let is = |at: usize, whole: &str, least: usize| {
+        let token = tokens.get(at).filter(|token| !token.quoted && token.text.len() >= least);
+        token.is_some_and(|token| starts_with(whole, &token.text))
+    };
+    OF_USERS.iter().any(|verb| is(0, verb, 2)) && is(1, "system", 1) && is(2, "user", 1)
 }
 
 /// Lines that were sent together.

@@ -18,7 +18,7 @@ use super::ahead::{Asked, Run, Teller};
 use super::complete::{Expected, Named, expected};
 use super::grammar::starts_with;
 use super::together::Together;
-use super::{Ended, Session, print};
+use super::{Ended, Session, configure, print};
 use crate::admin::dto::Items;
 use crate::model::visible::visible;
 use crate::netscaler::line;
@@ -82,7 +82,8 @@ fn read(session: &Session, editor: &mut Editor<Words<'_>, DefaultHistory>, telle
         // A paste is a run of its own.
         let is_paste = lines.len() > 1;
         run.comes(if is_paste { Duration::MAX } else { asked.waited() });
-        for line in &lines {
+        let is_kept = |line: &&&str| !line::tokens(line).is_ok_and(|tokens| configure::is_of_users(&tokens));
+        for line in lines.iter().filter(is_kept) {
             let _ = editor.add_history_entry(line.trim());
         }
         let (failed, ended) = match &lines[..] {

@@ -93,6 +93,7 @@ pub(super) async fn execute(client: &Client, request: Request) -> Result<Answer,
             let json = client.call(Method::DELETE, &format!("/api/v1/{path}"), None).await?;
             Ok(Answer { text: String::new(), json, warnings: Vec::new() })
         }
+        Request::Nitro { method, path, body } => nitro::change(client, method, &path, body.as_ref()).await,
         Request::Member { group, server, port, act: word, body } => {
             let member = member(client, &group, &server, &port).await?;
             let path = format!("service-groups/{}/members/{}/{word}", path_segment(&group), path_segment(&member));

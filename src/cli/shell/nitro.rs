@@ -99,6 +99,16 @@ pub(super) async fn switch_modes(client: &Client, enable: bool, modes: &[String]
     Ok(Answer { text: String::new(), json, warnings: Vec::new() })
 }
 
+/// A change of what NITRO alone has words for; what it warns of is told.
+pub(super) async fn change(client: &Client, method: &str, path: &str, body: Option<&Value>) -> Result<Answer, Refused> {
+    let method = method.parse().unwrap_or(Method::POST);
+    let sign = if path.contains('?') { '&' } else { '?' };
+    let json = client.call(method, &format!("/nitro/v1/config/{path}{sign}warning=yes"), body).await?;
+    let is_warning = json["severity"].as_str() == Some("WARNING");
+    let warnings = json["message"].as_str().filter(|_| is_warning).map(str::to_owned).into_iter().collect();
+    Ok(Answer { text: String::new(), json, warnings })
+}
+
 /// `clear ns stats`
 pub(super) async fn clear_statistics(client: &Client, level: &str) -> Result<Answer, Refused> {
     let body = json!({ "nsstats": { "cleanuplevel": level } });

@@ -64,6 +64,12 @@ pub(in crate::cli::shell) enum Request {
     },
     /// DELETE below `/api/v1`.
     Delete(String),
+    /// A change below `/nitro/v1/config`.
+    Nitro {
+        method: &'static str,
+        path: String,
+        body: Option<Value>,
+    },
     /// `disable serviceGroup G SERVER PORT`: the member is looked up first.
     Member {
         group: String,
