@@ -11,7 +11,9 @@ async fn a_timed_drain_is_visible_at_once_and_ends_with_an_enable() {
     let body = json!({"delay": "30s", "reason": "patch"});
     let (status, web1) = appliance.post("/api/v1/services/web1/disable", body).await;
     assert_eq!((status, &web1["state"], &web1["admin"]), (200, &json!("TROFS"), &json!("DISABLED")));
-    assert_eq!((&web1["drain"]["kind"], &web1["drain"]["remaining"]), (&json!("timed"), &json!("30s")));
+    assert_eq!(web1["drain"]["kind"], "timed");
+    let left = web1["drain"]["remaining"].as_str().and_then(|left| left.strip_suffix('s')?.parse::<u32>().ok());
+    assert!(left.is_some_and(|left| (1..=30).contains(&left)), "{web1}");
     assert_eq!(web1["disabled_by"]["actor"], "admin:local");
     assert_eq!(web1["disabled_by"]["reason"], "patch");
     assert!(web1.get("warnings").is_none(), "web2 is still UP: {web1}");

@@ -167,7 +167,8 @@ impl Appliance {
         let base = format!("http://{}", tcp.local_addr().unwrap());
         let (stop, stopping) = watch::channel(false);
         bascule::admin::serve(reactor.handle.clone(), Some(tcp), Some(unix), stopping);
-        let http = reqwest::Client::builder().no_proxy().build().unwrap();
+        // A connection that is kept may end on the heels of a request.
+        let http = reqwest::Client::builder().no_proxy().pool_max_idle_per_host(0).build().unwrap();
         Appliance { base, http, state, _stop: stop, _reactor: reactor }
     }
 
@@ -189,8 +190,19 @@ impl Appliance {
         self.http.get(format!("{}{path}", self.base)).send().await.unwrap().text().await.unwrap()
     }
 
-    /// Status and body of a call; `body` is sent as JSON.
+    /// Status and body of a call; `body` is sent as JSON. An act that a disk that is busy with something else refuses, for
+    /// which nothing was done, is asked for again.
     pub async fn call(&self, method: Method, path: &str, body: Option<Value>) -> (u16, Value) {
+        for _ in 0..20 {
+            let (status, answer) = self.call_once(method.clone(), path, body.clone()).await;
+            if !answer["detail"].as_str().is_some_and(|why| why.contains("because the disk does not answer")) {
+                return (status, answer);
+            }
+        }
+        panic!("{path}: the disk does not answer");
+    }
+
+    async fn call_once(&self, method: Method, path: &str, body: Option<Value>) -> (u16, Value) {
         let mut request = self.http.request(method, format!("{}{path}", self.base));
         if let Some(body) = body {
             request = request.json(&body);

@@ -143,7 +143,7 @@ action = {{ edit = [{{ set = "X-Key", value = "planted-edit" }}] }}
         bascule::model::access::token_hash(token)
     );
     let process = start(&config, &[("bind", "planted-bind-password\n")]);
-    let http = reqwest::Client::builder().no_proxy().build().unwrap();
+    let http = reqwest::Client::builder().no_proxy().pool_max_idle_per_host(0).build().unwrap();
     let at = |path: &str| format!("{}{path}", process.base);
     let mut answers: Vec<(String, String)> = Vec::new();
 
