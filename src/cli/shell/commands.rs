@@ -8,11 +8,11 @@ mod outbox;
 mod people;
 mod policies;
 mod request;
+mod session;
 mod shapes;
 mod tools;
 mod views;
 
-use super::configure::batch_arguments;
 use super::grammar::Arguments;
 use super::gslb::{self, Shown};
 use super::network::{self, Shown as OfNetwork};
@@ -370,36 +370,9 @@ pub(super) const COMMANDS: &[Command] = &[
     plain(&["config", "ns"], "config ns", |_| Ok(Request::Setup)),
     plain(&["save", "config"], "save config", |_| Ok(Request::Save)),
     plain(&["save", "ns", "config"], "save ns config", |_| Ok(Request::Save)),
-    Command {
-        words: &["help"],
-        least: 0,
-        most: usize::MAX,
-        options: &[],
-        usage: "help [<word>...]",
-        names: None,
-        build: |arguments| Ok(Request::Help { words: arguments.positional.clone() }),
-    },
-    Command {
-        words: &["shell"],
-        least: 0,
-        most: usize::MAX,
-        options: &[],
-        usage: "shell [<command>]",
-        names: None,
-        build: |arguments| Ok(Request::Leave { command: arguments.positional.clone() }),
-    },
+    session::HELP,
+    session::SHELL,
     plain(&["quit"], "quit", |_| Ok(Request::Quit)),
     plain(&["exit"], "exit", |_| Ok(Request::Quit)),
-    Command {
-        words: &["batch"],
-        least: 0,
-        most: 0,
-        options: &["fileName", "outfile"],
-        usage: "batch -fileName <file> [-outfile <file>]",
-        names: None,
-        build: |arguments| {
-            let (file, out) = batch_arguments(arguments)?;
-            Ok(Request::Batch { file, out })
-        },
-    },
+    session::BATCH,
 ];
