@@ -37,6 +37,7 @@ mod timeline;
 mod tls;
 mod tools;
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -64,6 +65,8 @@ struct Shared {
     /// What is remembered of callers.
     keeper: auth::Keeper,
     tls: Arc<TlsDoor>,
+    /// Where management listens over TCP.
+    listens: Option<SocketAddr>,
     first_boot: Option<FirstBoot>,
     events: Arc<events::Hub>,
     turns: edit::Turns,
@@ -86,7 +89,7 @@ struct Shared {
 impl App {
     /// The doors are for somebody else to open.
     fn new(handle: Handle, doors: &Doors, stopping: watch::Receiver<bool>) -> App {
-        let Doors { tls, state, first_boot, people, program, .. } = doors;
+        let Doors { tcp, tls, state, first_boot, people, program, .. } = doors;
         let events = events::Hub::start(handle.clone(), stopping.clone());
         let history = history::History::start(handle.clone(), state.clone(), stopping.clone());
         let tools = tools::Tools::new(program.clone(), state.clone());
@@ -94,6 +97,7 @@ impl App {
             handle,
             keeper: auth::Keeper::with_people(*people),
             tls: Arc::clone(tls),
+            listens: tcp.as_ref().and_then(|tcp| tcp.local_addr().ok()),
             first_boot: first_boot.clone(),
             events,
             turns: edit::Turns::default(),

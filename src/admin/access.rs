@@ -110,13 +110,15 @@ impl App {
 
     /// What the management address shows.
     pub(crate) fn management(&self) -> ManagementDto {
+        let listen = self.0.listens.map(|at| at.to_string());
         match self.0.tls.current(&self.handle().snapshot().model) {
             Ok(Some(identity)) => ManagementDto {
+                listen,
                 tls: true,
                 fingerprint: Some(identity.fingerprint.clone()),
                 expires: Some(Wall(identity.not_after.saturating_mul(1_000_000)).to_string()),
             },
-            _ => ManagementDto::plain(),
+            _ => ManagementDto { listen, ..ManagementDto::plain() },
         }
     }
 

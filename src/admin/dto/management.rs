@@ -3,6 +3,8 @@
 dto! {
     /// What the management address shows.
     pub struct ManagementDto {
+        /// The address with the port; null where there is the Unix socket alone.
+        pub listen: Option<String>,
         /// TLS is spoken there.
         pub tls: bool,
         /// SHA-256 of its certificate, in hex with colons; null without TLS.
@@ -17,6 +19,6 @@ dto! {
 impl ManagementDto {
     /// As long as nothing is known.
     pub fn plain() -> ManagementDto {
-        ManagementDto { tls: false, fingerprint: None, expires: None }
+        ManagementDto { listen: None, tls: false, fingerprint: None, expires: None }
     }
 }

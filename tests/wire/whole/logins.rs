@@ -1,8 +1,9 @@
-//! People of the appliance who are logged in to its machine: what they may do over the local socket.
+//! People of the appliance on its machine: who is let in there, and what they may do over the local socket.
 
+use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use bascule::model::person::number;
 
@@ -34,12 +35,38 @@ fn start(environment: &[(&str, &str)]) -> Box {
     box_
 }
 
+/// What PAM asks: whether somebody may come in.
+fn check(box_: &Box, user: &str, password: &str, more: &[&str]) -> bool {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_bascule"));
+    command.arg("login-check").arg("--state").arg(box_.path("state")).arg("--config").arg(box_.path("box.toml"));
+    command.args(more).env("PAM_USER", user).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn().expect("the program starts");
+    // As PAM ends it.
+    child.stdin.take().expect("a pipe").write_all(format!("{password}\0").as_bytes()).expect("it reads");
+    child.wait().expect("it ends").success()
+}
+
 /// The shell of somebody who is logged in; `None` where this test may not be somebody else.
 fn shell(box_: &Box, user: &str, line: &str) -> Option<String> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_bascule"));
     command.arg("shell").arg("--state").arg(box_.path("state")).args(["-c", line]).env_remove("BASCULE_URL");
     let done = command.uid(number(user)).gid(65_534).current_dir("/").output().ok()?;
     Some(String::from_utf8_lossy(&done.stdout).into_owned())
+}
+
+#[test]
+fn whoever_may_log_in_to_the_appliance_is_let_into_its_machine_and_nobody_else() {
+    let box_ = start(&[(LOGINS, "yes")]);
+    assert!(check(&box_, "alice", PASSWORD, &[]) && check(&box_, "boss", PASSWORD, &["--superuser"]));
+    assert!(!check(&box_, "alice", "another", &[]), "a wrong password");
+    assert!(!check(&box_, "alice", PASSWORD, &["--superuser"]), "root's shell is for superusers");
+    assert!(!check(&box_, "mallory", PASSWORD, &[]) && !check(&box_, "", PASSWORD, &[]));
+    assert!(!check(&box_, "root", PASSWORD, &[]), "a user of the machine's own");
+    let closed = start(&[]);
+    assert!(!check(&closed, "alice", PASSWORD, &[]), "nobody has said that people log in there");
+    drop(closed);
+    let open = Box::start_with_environment(&[(LOGINS, "yes")], "[switch.go]");
+    assert!(!check(&open, "alice", PASSWORD, &[]), "where nobody has to log in, nobody can");
 }
 
 #[test]

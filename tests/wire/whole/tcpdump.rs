@@ -22,7 +22,7 @@ impl Capture {
     pub fn start(namespace: &str, interface: &str, filter: &str) -> Capture {
         let mut child = Command::new("nsenter")
             .arg(format!("--net=/run/netns/{namespace}"))
-            .args(["tcpdump", "-n", "-e", "-l", "--immediate-mode", "-i", interface, filter])
+            .args(["tcpdump", "-n", "-e", "-l", "--immediate-mode", "-s", "128", "-B", "4096", "-i", interface, filter])
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
