@@ -91,6 +91,8 @@ fn no_request_fails_while_the_certificate_is_replaced() {
     assert_eq!(get(&mut open).unwrap(), 200);
     let before = serial(&open);
     std::thread::scope(|scope| {
+        // However this ends, the clients do.
+        let _over = super::steady::Raised(&over);
         for number in 0..CLIENTS {
             let (done, over, ca) = (&done, &over, &ca);
             scope.spawn(move || {

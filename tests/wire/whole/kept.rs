@@ -141,6 +141,8 @@ fn packets_of_both_legs_are_written_or_the_missing_right_is_said() {
     let state = text(&box_.path("state"));
     let is_over = std::sync::atomic::AtomicBool::new(false);
     let tracing = std::thread::scope(|scope| {
+        // However this ends, the client does.
+        let _over = super::steady::Raised(&is_over);
         let load = scope.spawn(|| {
             while !is_over.load(std::sync::atomic::Ordering::Relaxed) {
                 let _ = super::box_under_test::http(vip, "GET", "/", "", &[]);

@@ -249,7 +249,7 @@ fn ten_thousand_requests_during_each_change_fail_only_where_they_were_under_way_
 }
 
 /// Raises the flag when dropped.
-struct Raised<'a>(&'a AtomicBool);
+pub struct Raised<'a>(pub &'a AtomicBool);
 
 impl Drop for Raised<'_> {
     fn drop(&mut self) {
