@@ -39,12 +39,12 @@ def drive(folder, *files):
 class Load:
     """Clients that ask at a steady rate, or as fast as they are answered, from `with` to its end. `rate`: of all, a second."""
 
-    def __init__(self, port, rate):
-        self.port, self.every = port, CLIENTS / rate
+    def __init__(self, port, rate, clients=CLIENTS):
+        self.port, self.every = port, clients / rate
         self.stopped = threading.Event()
         self.done, self.failed = itertools.count(), []
         self.times = []
-        self.threads = [threading.Thread(target=self.ask, args=(client,), daemon=True) for client in range(CLIENTS)]
+        self.threads = [threading.Thread(target=self.ask, args=(client,), daemon=True) for client in range(clients)]
 
     def __enter__(self):
         self.begun = time.monotonic()
@@ -61,7 +61,7 @@ class Load:
 
     def ask(self, client):
         keeps, kept = client % 2 == 0, None
-        due = time.monotonic() + self.every * client / CLIENTS
+        due = time.monotonic() + self.every * client / len(self.threads)
         while not self.stopped.wait(max(0, due - time.monotonic())):
             due = max(due + self.every, time.monotonic() - self.every)
             next(self.done)
