@@ -256,6 +256,9 @@ fn builder() -> reqwest::ClientBuilder {
     reqwest::Client::builder()
         .connect_timeout(CONNECT_TIMEOUT)
         .timeout(CALL_TIMEOUT)
+        // Somebody types for longer than the appliance keeps a connection on which nothing is asked, and nothing here would
+        // hear of its end meanwhile.
+        .pool_max_idle_per_host(0)
         // A proxy of the environment is for the Internet, not for the box's own management.
         .no_proxy()
         .redirect(reqwest::redirect::Policy::none())
@@ -338,5 +341,30 @@ mod tests {
     fn credentials_are_never_printed() {
         let secret = Credentials::Basic { user: "ops".into(), password: "s3cret".into() };
         assert_eq!(format!("{secret:?}"), "Basic(ops)");
+    }
+
+    #[test]
+    fn each_call_has_a_connection_of_its_own_because_a_kept_one_may_be_dead() {
+        use std::io::{BufRead as _, Write as _};
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let server = std::thread::spawn(move || {
+            // The first one stays open, and nobody reads it again.
+            let answered = |()| {
+                let (connection, _) = listener.accept().unwrap();
+                let head = std::io::BufReader::new(&connection).lines().map_while(Result::ok);
+                head.take_while(|line| !line.is_empty()).for_each(drop);
+                (&connection).write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}").unwrap();
+                connection
+            };
+            [(), ()].map(answered)
+        });
+        let client = Client::find(&Target { url: Some(url), ..Target::default() }).unwrap();
+        runtime().unwrap().block_on(async {
+            for _ in 0..2 {
+                client.call(Method::GET, "/api/v1/status", None).await.unwrap();
+            }
+        });
+        server.join().unwrap();
     }
 }
