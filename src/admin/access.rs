@@ -1,5 +1,6 @@
 //! Who calls, for every front end over HTTP: REST and NITRO ask here, so that a login means the same through both.
 
+use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -7,12 +8,15 @@ use axum::http::{StatusCode, header};
 use tokio::time::Instant;
 
 use super::App;
-use super::auth::{Caller, Counted, Hash, Head, Holder, Opened, Peer, shown_name};
+use super::auth::{Caller, Counted, Hash, Head, Holder, Opened, Peer, Proof, shown_name};
 use super::dto::{FirstBootDto, ManagementDto};
 use super::problem::Problem;
 use crate::model::access::{Admin, PasswordHash, SessionRules, User};
 use crate::model::scenario::Secret;
 use crate::model::time::Wall;
+
+/// Whose wrong passwords are counted together at the console: no network is called this.
+const CONSOLE: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
 
 // === impl App ===
 
@@ -47,6 +51,32 @@ impl App {
             Err(problem) => self.tell_refused(peer, admin, Some(name), problem),
         }
         answer
+    }
+
+    /// Whose name and password somebody has typed who logs in to the machine itself. `from`: where their `ssh` runs;
+    /// `None`: at the console. `peer`: who asks for them. Errors: as [`App::log_in`].
+    pub(crate) async fn judge(
+        &self,
+        peer: Peer,
+        from: Option<IpAddr>,
+        name: &str,
+        password: &str,
+    ) -> Result<Caller, Problem> {
+        let snapshot = self.admin().await?;
+        let admin = &snapshot.model.admin;
+        if !admin.has_logins() {
+            let detail = "no users are configured, so nobody can log in; define [admin.user.NAME]";
+            return Err(Problem::new(StatusCode::CONFLICT, "no_login", detail));
+        }
+        let door = from.map_or("console".to_owned(), |from| format!("login from {}", from.to_canonical()));
+        let (from, password) = (from.unwrap_or(CONSOLE).to_canonical(), password.as_bytes().to_vec());
+        match self.0.keeper.check_password(from, name, password, &snapshot.model).await {
+            Ok(holder) => Ok(Caller::new(holder.actor.clone(), holder.role, door, peer, Proof::Password(holder))),
+            Err(problem) => {
+                self.tell_refused_at(door, admin, Some(name), &problem);
+                Err(problem)
+            }
+        }
     }
 
     /// Who holds the session of this name, and now counts as having used it. `None`: no such session, or it has ended.
@@ -97,9 +127,12 @@ impl App {
     /// Journals a refusal of credentials; one for another reason is nobody's guess.
     fn tell_refused(&self, peer: Peer, admin: &Admin, name: Option<&str>, problem: &Problem) {
         let Peer::Tcp { address, .. } = peer else { return };
+        self.tell_refused_at(format!("tcp {}", address.ip().to_canonical()), admin, name, problem);
+    }
+
+    fn tell_refused_at(&self, door: String, admin: &Admin, name: Option<&str>, problem: &Problem) {
         if matches!(problem.status, StatusCode::UNAUTHORIZED | StatusCode::TOO_MANY_REQUESTS) {
-            let from = address.ip().to_canonical();
-            self.0.keeper.audit.refused(self.handle(), admin, from, name, &problem.detail);
+            self.0.keeper.audit.refused(self.handle(), admin, door, name, &problem.detail);
         }
     }
 

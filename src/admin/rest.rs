@@ -10,6 +10,7 @@ mod commands;
 mod config;
 mod connections;
 mod drills;
+mod entrance;
 mod explain;
 mod explained;
 mod history;
@@ -37,6 +38,7 @@ pub(crate) fn routes() -> Vec<Route> {
     routes.extend(config::routes());
     routes.extend(connections::routes());
     routes.extend(drills::routes());
+    routes.extend(entrance::routes());
     routes.extend(objects::routes());
     routes.extend(outbox::routes());
     routes.extend(people::routes());

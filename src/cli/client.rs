@@ -122,12 +122,6 @@ impl Client {
         Client { timeout: Some(timeout), ..self.clone() }
     }
 
-    /// The same, as somebody with a password.
-    pub fn with_password(self, user: &str, password: &str) -> Client {
-        let credentials = Credentials::Basic { user: user.to_owned(), password: password.to_owned() };
-        Client { credentials: Some(credentials), ..self }
-    }
-
     /// Where the appliance is, for messages.
     pub fn place(&self) -> &str {
         &self.place

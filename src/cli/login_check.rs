@@ -4,12 +4,12 @@
 //! number of their name ([`number`]), and the appliance has said that it knows them by it. A name
 //! that is an account of the machine's own (`bascule`, `daemon`) would run under another number, and never comes in.
 //!
-//! A running appliance is asked over its management address, so that a changed password counts at once, guesses are
-//! counted, and the journal tells of them. One that does not run cannot be asked: then FILE decides, so that a box
-//! whose service does not start can still be mended.
+//! A running appliance is asked over its Unix socket, so that a changed password counts at once, guesses are counted
+//! for where they come from, and the journal tells of them; whatever it does not answer is a refusal. One that does not
+//! run cannot be asked: then FILE decides, so that a box whose service does not start can still be mended.
 
-use std::io::Read as _;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::io::{ErrorKind, Read as _};
+use std::net::{IpAddr, Ipv6Addr};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -18,9 +18,11 @@ use argon2::Argon2;
 use argon2::password_hash::PasswordVerifier as _;
 use argon2::password_hash::phc::PasswordHash as Phc;
 use reqwest::Method;
+use serde_json::{Value, json};
+use tokio::net::UnixStream;
 
 use super::args::{LoginCheckArgs, Target};
-use super::client::{Client, Failure, runtime};
+use super::client::{Client, SOCKET_NAME, runtime};
 use super::fail;
 use crate::files;
 use crate::model::PasswordHash;
@@ -45,7 +47,9 @@ pub(super) fn run(args: &LoginCheckArgs) -> ExitCode {
     if !runs_as_themselves(&user) {
         return fail(&format!("login-check: {user} is a user of the machine itself"));
     }
-    match decide(args, &user, password) {
+    // sshd tells an address; `login` on a console nothing.
+    let from = origin(&std::env::var_os("PAM_RHOST").unwrap_or_default().to_string_lossy());
+    match decide(args, &user, password, from.as_deref()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => fail(&format!("login-check: {why}")),
     }
@@ -57,54 +61,46 @@ fn runs_as_themselves(user: &str) -> bool {
     account.is_ok_and(|account| account.is_none_or(|account| account.uid.as_raw() == number(user)))
 }
 
-fn decide(args: &LoginCheckArgs, user: &str, password: &str) -> Result<(), String> {
-    let by_file = || by_file(&args.config, user, password);
-    let target = Target { state: Some(args.state.clone()), ..Target::default() };
-    let Ok(local) = Client::find(&target) else { return by_file() };
+fn decide(args: &LoginCheckArgs, user: &str, password: &str, from: Option<&str>) -> Result<(), String> {
     runtime()?.block_on(async {
-        match ask(&local.within(PATIENCE), args.superuser, user, password).await {
-            Ok(answer) => answer,
-            // Nobody answers on the socket that is left over, or on the management address.
-            Err(Failure::Unreachable { .. }) => by_file(),
-            Err(Failure::Declined { detail, .. }) => Err(detail),
+        let socket = args.state.join(SOCKET_NAME);
+        match tokio::time::timeout(PATIENCE, UnixStream::connect(&socket)).await {
+            Ok(Ok(_)) => ask(args, user, password, from).await,
+            // It does not run.
+            Ok(Err(error)) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::ConnectionRefused) => {
+                by_file(&args.config, user, password)
+            }
+            Ok(Err(error)) => Err(format!("the appliance cannot be asked: {}: {error}", socket.display())),
+            Err(_) => Err("the appliance runs, and does not answer".to_owned()),
         }
     })
 }
 
-/// Errors: the appliance could not be asked. Inside: what it said.
-async fn ask(local: &Client, superuser: bool, user: &str, password: &str) -> Result<Result<(), String>, Failure> {
-    let status = local.call(Method::GET, "/api/v1/status", None).await?;
-    let Some(listen) = status["management"]["listen"].as_str().and_then(|at| at.parse().ok()) else {
-        return Ok(Err("the appliance listens at no address that a password is judged at".to_owned()));
-    };
-    let fingerprint = status["management"]["fingerprint"].as_str().map(str::to_owned);
-    let scheme = if fingerprint.is_some() { "https" } else { "http" };
-    let url = format!("{scheme}://{}", reachable(listen));
-    let target = Target { url: Some(url), fingerprint, ..Target::default() };
-    let remote = match Client::find(&target) {
-        Ok(remote) => remote.within(PATIENCE).with_password(user, password),
-        Err(why) => return Ok(Err(why)),
-    };
-    match remote.call(Method::GET, "/api/v1/whoami", None).await {
-        // Where nobody has to log in, whoever calls from this machine has no number: no login is that.
-        Ok(whoami) if whoami["uid"] != number(user) => Ok(Err(format!("the appliance knows no number of {user}"))),
-        Ok(whoami) if superuser && whoami["role"] != Role::Superuser.word() => {
-            Ok(Err(format!("{user} is no superuser")))
-        }
-        Ok(_) => Ok(Ok(())),
-        // Its management does not hear this machine (`admin.allow`): the console is a way in all the same.
-        Err(failure @ Failure::Unreachable { .. }) => Err(failure),
-        Err(failure) => Ok(Err(failure.to_string())),
+/// What the running appliance says. Whatever keeps it from an answer is a refusal.
+async fn ask(args: &LoginCheckArgs, user: &str, password: &str, from: Option<&str>) -> Result<(), String> {
+    let client = Client::find(&Target { state: Some(args.state.clone()), ..Target::default() })?.within(PATIENCE);
+    let mut body = json!({ "user": user, "password": password });
+    if let Some(from) = from {
+        body["from"] = Value::from(from);
     }
+    let checked = client.call(Method::POST, "/api/v1/logins/check", Some(&body)).await;
+    let checked = checked.map_err(|failure| failure.to_string())?;
+    if checked["uid"] != number(user) {
+        return Err(format!("the appliance knows no number of {user}"));
+    }
+    if args.superuser && checked["role"] != Role::Superuser.word() {
+        return Err(format!("{user} is no superuser"));
+    }
+    Ok(())
 }
 
-/// From this machine.
-fn reachable(listen: SocketAddr) -> SocketAddr {
-    match listen.ip() {
-        IpAddr::V4(ip) if ip.is_unspecified() => SocketAddr::new(Ipv4Addr::LOCALHOST.into(), listen.port()),
-        IpAddr::V6(ip) if ip.is_unspecified() => SocketAddr::new(Ipv6Addr::LOCALHOST.into(), listen.port()),
-        _ => listen,
-    }
+/// Where somebody logs in from, by PAM's word for it. `None`: the console. A host that is told by a name, which is
+/// whatever its owner calls it, is somewhere else and no more is known.
+fn origin(rhost: &str) -> Option<String> {
+    // `fe80::1%eth0`
+    let address = rhost.split('%').next().unwrap_or_default().parse::<IpAddr>().ok();
+    let address = address.map(|ip| ip.to_canonical()).filter(|ip| !ip.is_unspecified());
+    (!rhost.is_empty()).then(|| address.unwrap_or(Ipv6Addr::UNSPECIFIED.into()).to_string())
 }
 
 fn by_file(config: &Path, user: &str, password: &str) -> Result<(), String> {
@@ -151,9 +147,17 @@ mod tests {
     }
 
     #[test]
-    fn a_wildcard_is_asked_over_loopback() {
-        assert_eq!(reachable("[::]:9443".parse().unwrap()).to_string(), "[::1]:9443");
-        assert_eq!(reachable("0.0.0.0:9443".parse().unwrap()).to_string(), "127.0.0.1:9443");
-        assert_eq!(reachable("192.0.2.1:9443".parse().unwrap()).to_string(), "192.0.2.1:9443");
+    fn only_who_comes_from_nowhere_is_at_the_console() {
+        assert_eq!(origin(""), None);
+        for (rhost, from) in [
+            ("198.51.100.7", "198.51.100.7"),
+            ("::ffff:198.51.100.7", "198.51.100.7"),
+            ("fe80::1%eth0", "fe80::1"),
+            ("127.0.0.1", "127.0.0.1"),
+            ("0.0.0.0", "::"),
+            ("guesser.example", "::"),
+        ] {
+            assert_eq!(origin(rhost).as_deref(), Some(from), "{rhost}");
+        }
     }
 }

@@ -106,6 +106,10 @@
 //! ones from one network, at most ten of each name, lock it but for those who have logged in from there within the day. Asking
 //! in parallel gains nothing: no more passwords are looked at than would close the door. The Unix socket is never locked.
 //!
+//! Logins to an appliance's own machine count alike: over SSH for the address where `ssh` runs, at the console for the
+//! console alone, whatever `admin.allow` says. The journal tells their refusals with the door
+//! `login from 198.51.100.7` or `console`.
+//!
 //! A lock is forgotten when the user gets another password, and when a superuser lifts it:
 //! `unlock system user NAME` in the shell, `DELETE /api/v1/users/NAME/lock`; also for a name of the directory.
 //! `GET /api/v1/logins` tells of every user, and of who has logged in by the directory, the open sessions, the wrong

@@ -73,7 +73,8 @@
 //! Nobody has an account on the machine for it. Each runs under a number that follows from their name, without any right on
 //! the machine; the command `shell` of superusers gives a system shell with that number. `nsroot` alone has a home
 //! (`/data/home/nsroot`), for a history and for keys of SSH (`.ssh/authorized_keys`): with a key no password is asked, and
-//! the role is the one of the configuration. While the service does not run, only superusers of the file get in.
+//! the role is the one of the configuration. While the service runs, it alone says whose password is right; while it
+//! does not run, only superusers of the file get in. SSH forwards neither ports nor sockets.
 //!
 //! Whoever has the console and no password chooses "a new password for nsroot" in the boot menu (the key `p`, within two seconds).
 //! On the console, and only there, `root` with the password of `nsroot` gets the system's shell, as long as `nsroot` is a

@@ -3,7 +3,6 @@
 //! told with the next one that is not.
 
 use std::collections::HashMap;
-use std::net::IpAddr;
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -75,17 +74,17 @@ impl Audit {
         told
     }
 
-    /// Somebody was not let in. `name`: as they gave it; told only where it is a user's, because what is typed where a
-    /// name belongs is sometimes a password.
-    pub fn refused(&self, handle: &Handle, admin: &Admin, from: IpAddr, name: Option<&str>, why: &str) {
+    /// Somebody was not let in at `door`. `name`: as they gave it; told only where it is a user's, because what is typed
+    /// where a name belongs is sometimes a password.
+    pub fn refused(&self, handle: &Handle, admin: &Admin, door: String, name: Option<&str>, why: &str) {
         let Some(left_out) = self.ration.lock().take(Instant::now(), MOST) else { return };
         let user = name.and_then(|name| admin.users.iter().find(|user| *user.name == *name)).map(|user| &*user.name);
-        tracing::warn!(%from, user, left_out, "refused: {why}");
+        tracing::warn!(door, user, left_out, "refused: {why}");
         let mut body = json!({ "what": "refused", "user": user, "why": why });
         if left_out > 0 {
             body["left_out"] = Value::from(left_out);
         }
-        handle.journal_access("unknown".into(), format!("tcp {from}").into(), body);
+        handle.journal_access("unknown".into(), door.into(), body);
     }
 }
 

@@ -257,7 +257,7 @@ impl Keeper {
 
     /// Whose name and password it is. Where there is a directory, how long a refusal takes does not say who was asked:
     /// it is told at the next whole step of time.
-    async fn check_password(
+    pub async fn check_password(
         &self,
         from: IpAddr,
         name: &str,

@@ -41,6 +41,7 @@ fn these_acts_have_no_dry_run_and_all_others_have() {
         "POST /api/v1/config/reload",
         "POST /api/v1/config/save",
         "POST /api/v1/drills/{id}/stop",
+        "POST /api/v1/logins/check",
         "POST /api/v1/outbox/{id}/replay",
         "POST /api/v1/support",
         "POST /api/v1/traces",
