@@ -50,7 +50,7 @@ pub(super) async fn run(options: RunOptions, logging: &Logging) -> ExitCode {
         Ok(signals) => signals,
         Err(error) => return fail(&format!("cannot wait for signals: {error}")),
     };
-    let giver = Giver::new(!options.ephemeral);
+    let giver = Giver::new(&options);
     let mut taking = match Taking::inherited() {
         Ok(taking) => taking,
         Err(why) => return fail(&why),

@@ -21,9 +21,11 @@
 //!
 //! `systemctl reload bascule` takes the file again and fails, with what is wrong, where it does not load. An upgrade, also
 //! one to an older version, loses no request: the running process hands over to the new program ([`upkeep`](super::upkeep)).
-//! Where it cannot (a change that is not saved, a configuration or a state that the new program does not take) the process
-//! that runs goes on, and the output of `apt` says why and what to do; the service is restarted only where the running
-//! process knows nothing of handing over. What the unit allows and limits is that of the last start: where an upgrade
+//! Where it cannot (a change that is not saved, a file that is missing or was edited and not taken, a configuration or a
+//! state that the new program does not take) the process that runs goes on, and the output of `apt` says why and what to
+//! do; the service is restarted only where the running process knows nothing of handing over and the file is there, or
+//! where it has ended meanwhile and nobody serves. The default is put in the place of a missing file at a first
+//! installation, and where the service does not run. What the unit allows and limits is that of the last start: where an upgrade
 //! changes the unit it says so, and `systemctl restart bascule` takes the new one. Upgrade and removal keep configuration
 //! and state; `apt purge` removes both. The configuration is no file of dpkg's: an upgrade asks nothing and changes nothing
 //! in it.

@@ -4,7 +4,8 @@
 //!
 //! `bascule handover` (or SIGUSR2 to the process) has the appliance go on as a new process of the program as it is
 //! installed now. It ends with 0 once the new one serves, with 1 and the reason where the old one goes on, and with 3 where
-//! nobody could be asked: none runs on that state directory, or one of a version that cannot do it.
+//! nobody could be asked: none runs on that state directory, or one of a version that cannot do it. Where the old process
+//! is killed meanwhile it ends with 0 if another one serves in its place, and says which, else with 3.
 //!
 //! | | a handover costs | a restart costs |
 //! |---|---|---|
@@ -28,9 +29,12 @@
 //!
 //! Until the old process has ended, `--drain` at most, memory is used twice, and servers are probed by both.
 //!
-//! It is refused where the running configuration is not saved, since the new process begins with FILE; where state is kept
-//! in memory (`--ephemeral`); and where the process is the first of its container, whose end would end that. Peers that ask
-//! at the moment of the handover may be refused once, and ask again.
+//! It changes the program, and not the configuration. So it is refused, and nothing is changed, where the running
+//! configuration is not saved, and where FILE, or a file that it names, was changed and not taken (`bascule reload`), is
+//! missing or does not load: the new process begins with FILE. A comment is no change, and neither is what people have set,
+//! such as a disabled service. It is refused as well where the new process does not have every vserver that is UP; where
+//! state is kept in memory (`--ephemeral`); and where the process is the first of its container, whose end would end that.
+//! Peers that ask at the moment of the handover may be refused once, and ask again.
 //!
 //! Under systemd the old process names the new one as the main process (`MAINPID=`), and only that gives signs of life from
 //! then on. A signal to stop that comes meanwhile ends the new process and stops the old one. A new process that crashes

@@ -34,6 +34,8 @@ mod gslb_made;
 mod handover;
 #[path = "whole/handover_attacked.rs"]
 mod handover_attacked;
+#[path = "whole/handover_file.rs"]
+mod handover_file;
 #[path = "whole/handover_vips.rs"]
 mod handover_vips;
 #[path = "whole/imported.rs"]

@@ -10,8 +10,11 @@ use std::time::Duration;
 
 use super::wire::{self, Line, Said};
 use super::{LOADED_WITHIN, READY_WITHIN, VARIABLE};
+use crate::app::RunOptions;
+use crate::config::Problem;
 use crate::control::{Handle, World};
 use crate::dataplane::handed::Socket;
+use crate::files;
 use crate::model::state::VserverState;
 
 /// How long deliveries that are under way may take to end: of those that have not the new process sends the same again.
@@ -20,6 +23,9 @@ const HUSHED_WITHIN: Duration = Duration::from_secs(2);
 /// The new process says again and again what it sees: one that does not stands still. As long as it may take to read a
 /// large state.
 const SILENT: Duration = Duration::from_secs(20);
+
+/// Vservers that a reason names.
+const NAMED_MOST: usize = 10;
 
 /// Between two looks at whether the other process is there still.
 const LOOK: Duration = Duration::from_millis(100);
@@ -30,6 +36,9 @@ pub(in crate::app) struct Giver {
     program: PathBuf,
     /// State is on disk, where the next process finds it.
     keeps: bool,
+    /// FILE, and what the command line says in its place: what the next process begins with.
+    config: PathBuf,
+    set: Vec<(String, String)>,
 }
 
 /// The process that serves from now on.
@@ -44,8 +53,13 @@ struct Started(Option<Child>);
 
 impl Giver {
     /// To be called at the start: once the program is replaced, its process no longer knows its name.
-    pub fn new(keeps: bool) -> Giver {
-        Giver { program: std::env::current_exe().unwrap_or_default(), keeps }
+    pub fn new(options: &RunOptions) -> Giver {
+        Giver {
+            program: std::env::current_exe().unwrap_or_default(),
+            keeps: !options.ephemeral,
+            config: options.config.clone(),
+            set: options.set.clone(),
+        }
     }
 
     /// Hands over, or says why not; then no other process is there, and the store may be taken back.
@@ -62,6 +76,7 @@ impl Giver {
                         (`save config`), or take FILE again (`bascule reload`)"
                 .to_owned());
         }
+        self.means_what_runs(handle).await?;
         let said = |error: io::Error| format!("cannot start {}: {error}", self.program.display());
         let (ours, theirs) = UnixStream::pair().map_err(said)?;
         let mut child = self.start(theirs).map_err(said)?;
@@ -75,6 +90,29 @@ impl Giver {
                 let ended = tokio::task::spawn_blocking(move || child.end()).await.ok().flatten();
                 Err(ended.map_or(why.clone(), |status| format!("{why} ({status})")))
             }
+        }
+    }
+
+    /// A handover changes the program alone: refused where FILE, as it is on the disk now, means another configuration
+    /// than the running one.
+    async fn means_what_runs(&self, handle: &Handle) -> Result<(), String> {
+        let (file, set) = (self.config.clone(), self.set.clone());
+        let loading = tokio::task::spawn_blocking(move || files::load(&file, &set));
+        let loaded = loading.await.map_err(|e| e.to_string())?;
+        let running = handle.read(|world| world.config.hash.clone()).await.map_err(|e| e.to_string())?;
+        let file = self.config.display();
+        match loaded {
+            Ok(loaded) if *loaded.hash == *running => Ok(()),
+            Ok(_) => Err(format!(
+                "{file}, or a file that it names, was changed since it was read, and a handover changes nothing but the \
+                 program: take it first (`bascule reload`), or write what runs over it (`save config`); `bascule diff \
+                 {file}` shows what differs"
+            )),
+            Err(problems) => Err(format!(
+                "{} ({file} does not load, and the new process begins with it): mend it, or write what runs over it \
+                 (`save config`)",
+                problems.first().map(Problem::plain).unwrap_or_default()
+            )),
         }
     }
 
@@ -158,8 +196,13 @@ async fn until_ready(handle: &Handle, line: &mut Line) -> io::Result<Result<(), 
             return Ok(Err(format!("the new process has said nothing for {SILENT:?}")));
         };
         match said? {
-            Said::Sees { settled, down } => {
+            Said::Sees { settled, down, up } => {
                 let Ok(here) = handle.read(up_here).await else { return Ok(Err("the appliance is stopping".into())) };
+                let missing = up.map(|up| missing(&here, &down, &up)).unwrap_or_default();
+                if !missing.is_empty() {
+                    // Waiting does not bring them.
+                    return Ok(Err(format!("the new process has no vserver {}, which is UP here", missing.join(", "))));
+                }
                 if settled && lost(&here, &down).is_empty() {
                     line.say(&Said::Go).await?;
                 }
@@ -178,8 +221,15 @@ fn up_here(world: &World<'_>) -> Vec<String> {
     up.map(|(vserver, _)| vserver.name.to_string()).collect()
 }
 
-/// Vservers that are UP here and not there: who goes on with them would answer for them with errors. One that is DOWN on
-/// both sides, or that FILE no longer has, holds up nothing.
+/// Vservers that are UP here and that the other side does not have at all, whatever FILE says: who goes on would close
+/// them. At most ten, in the order of `up_here`.
+fn missing(up_here: &[String], down_there: &[String], up_there: &[String]) -> Vec<String> {
+    let there: HashSet<&String> = down_there.iter().chain(up_there).collect();
+    up_here.iter().filter(|name| !there.contains(name)).take(NAMED_MOST).cloned().collect()
+}
+
+/// Vservers that are UP here and not yet there: who goes on with them would answer for them with errors. One that is DOWN
+/// on both sides holds up nothing.
 fn lost<'a>(up_here: &'a [String], down_there: &[String]) -> Vec<&'a str> {
     let there: HashSet<&str> = down_there.iter().map(String::as_str).collect();
     up_here.iter().map(String::as_str).filter(|name| there.contains(name)).collect()
@@ -236,6 +286,14 @@ mod tests {
         assert!(lost(&here, &names(&["spare"])).is_empty(), "DOWN on both sides");
         assert!(lost(&here, &[]).is_empty());
         assert!(lost(&[], &names(&["web"])).is_empty(), "nothing is lost where nothing is UP");
+    }
+
+    #[test]
+    fn a_vserver_that_is_up_here_and_that_the_next_process_does_not_have_is_missing() {
+        let here = names(&["web", "api"]);
+        assert_eq!(missing(&here, &names(&["api"]), &[]), ["web"]);
+        assert!(missing(&here, &names(&["api"]), &names(&["web", "more"])).is_empty(), "it has both");
+        assert!(missing(&[], &[], &names(&["web"])).is_empty());
     }
 
     #[test]

@@ -122,7 +122,10 @@ impl Taking {
 }
 
 fn seen(world: &World<'_>) -> Said {
-    let vservers = world.model.vservers.iter().zip(&world.view.vservers);
-    let down = vservers.filter(|(_, view)| view.effective != VserverState::Up);
-    Said::Sees { settled: world.status.settled, down: down.map(|(vserver, _)| vserver.name.to_string()).collect() }
+    let (mut up, mut down) = (Vec::new(), Vec::new());
+    for (vserver, view) in world.model.vservers.iter().zip(&world.view.vservers) {
+        let these = if view.effective == VserverState::Up { &mut up } else { &mut down };
+        these.push(vserver.name.to_string());
+    }
+    Said::Sees { settled: world.status.settled, down, up: Some(up) }
 }

@@ -36,8 +36,14 @@ pub(super) enum Said {
     Failed { why: String },
     /// Old: the store is closed.
     Yours,
-    /// New: whether every member was heard of by now, and which vservers are not UP.
-    Sees { settled: bool, down: Vec<String> },
+    /// New: whether every member was heard of by now, which vservers are not UP, and which are. `up` `None`: a program
+    /// of a version that does not say it.
+    Sees {
+        settled: bool,
+        down: Vec<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        up: Option<Vec<String>>,
+    },
     /// Old: accept.
     Go,
     /// New: it accepts.
@@ -204,12 +210,18 @@ mod tests {
     async fn what_is_said_is_heard_and_the_end_of_the_other_one_too() {
         let (ours, theirs) = UnixStream::pair().unwrap();
         let (mut old, mut new) = (Line::new(ours).unwrap(), Line::new(theirs).unwrap());
-        let said = Said::Sees { settled: true, down: vec!["web".into()] };
+        let said = Said::Sees { settled: true, down: vec!["web".into()], up: Some(vec!["api".into()]) };
         new.say(&said).await.unwrap();
         new.say(&Said::Serving).await.unwrap();
         drop(new);
         assert_eq!(old.hear().await.unwrap(), said);
         assert_eq!(old.hear().await.unwrap(), Said::Serving, "said before it ended");
         assert_eq!(old.hear().await.unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
+    }
+
+    #[test]
+    fn a_version_that_says_less_of_what_it_sees_is_understood() {
+        let said: Said = serde_json::from_str(r#"{"say":"sees","settled":true,"down":["web"]}"#).unwrap();
+        assert_eq!(said, Said::Sees { settled: true, down: vec!["web".into()], up: None });
     }
 }

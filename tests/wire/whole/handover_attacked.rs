@@ -11,7 +11,7 @@ use super::handover::{Load, config, hand_over, holder, journal, replays, script}
 
 /// A server that takes connections and never answers, so that a new process does not know for four seconds what to think
 /// of it; and its configuration.
-fn silent() -> (TcpListener, String) {
+pub fn silent() -> (TcpListener, String) {
     let silent = TcpListener::bind("127.0.0.1:0").expect("a port");
     let more = format!(
         r#"
@@ -30,7 +30,7 @@ fn silent() -> (TcpListener, String) {
     (silent, more)
 }
 
-fn signal(pid: u32, name: &str) {
+pub fn signal(pid: u32, name: &str) {
     let kill = Command::new("kill").args([&format!("-{name}"), &pid.to_string()]).status();
     assert!(kill.expect("kill is there").success());
 }
