@@ -132,14 +132,15 @@ pub(crate) fn object(headers: &HeaderMap, body: &[u8]) -> Result<Map<String, Val
 // === impl Fields ===
 
 impl Fields {
-    /// As [`object`] reads it, with known members only.
+    /// As [`object`] reads it, with known members only, and numbers within their bounds.
     pub fn parse(headers: &HeaderMap, body: &[u8], known: &'static [Field]) -> Result<Fields, Problem> {
         let map = object(headers, body)?;
-        for key in map.keys() {
-            if !known.iter().any(|f| f.name == key) {
+        for (key, value) in &map {
+            let Some(field) = known.iter().find(|f| f.name == key) else {
                 let problem = Problem::bad_request(format!("unknown key `{key}`"));
                 return Err(problem.meaning(super::nearest(key, known.iter().map(|f| f.name))));
-            }
+            };
+            field.check_member(value)?;
         }
         Ok(Fields(map))
     }
@@ -280,6 +281,18 @@ pub(crate) fn parse_time(text: &str) -> Option<Wall> {
 // === impl Field ===
 
 impl Field {
+    /// Whether it can have this value in a body, as far as its kind says that for every route.
+    fn check_member(&self, value: &Value) -> Result<(), Problem> {
+        match self.kind {
+            FieldKind::Within(least, most)
+                if !value.is_null() && !value.as_u64().is_some_and(|n| (least..=most).contains(&n)) =>
+            {
+                Err(wrong(self.name, value, &format!("a whole number from {least} to {most}")))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Whether it can have this value in a query, as far as its kind says that for every route.
     fn check(&self, value: &str) -> Result<(), Problem> {
         match self.kind {

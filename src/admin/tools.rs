@@ -129,9 +129,11 @@ impl Tools {
         let begun = tokio::time::timeout(PATIENCE, stderr.read_line(&mut first)).await;
         if !matches!(begun, Ok(Ok(_))) || !first.starts_with(BEGUN) {
             let _ = child.kill().await;
+            let _ = tokio::fs::remove_file(&path).await;
             let why = first.trim().trim_start_matches("bascule nstrace: ");
             return Err(not_done(if why.is_empty() { "it does not begin" } else { why }));
         }
+        evict(state, TRACES, &name);
         let stop = child.stdin.take();
         *self.trace.lock() = Some(Running {
             name: name.clone(),
@@ -187,6 +189,7 @@ impl Tools {
         }
         let said = String::from_utf8_lossy(&done.stdout).into_owned();
         let left_out = said.lines().filter_map(|line| line.strip_prefix("left out: ")).map(str::to_owned).collect();
+        evict(state, ARCHIVES, &name);
         let made = self.archives().into_iter().find(|made| made.name == name);
         Ok((made.ok_or_else(|| not_done("it is not there"))?, left_out))
     }
@@ -213,9 +216,6 @@ fn place(state: &Path, folder: &str, what: &str, kind: &str) -> Result<(String, 
     let folder = state.join(folder);
     let said = |error: std::io::Error| not_done(&format!("{}: {error}", folder.display()));
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder).map_err(said)?;
-    for old in made(&folder).iter().skip(KEPT - 1) {
-        std::fs::remove_file(&old.path).map_err(said)?;
-    }
     let free = super::machine::room(&folder).map_err(said)?.free;
     if free < KEEP_FREE {
         let detail = format!("{} has {} MiB left; make room first", folder.display(), free >> 20);
@@ -226,6 +226,15 @@ fn place(state: &Path, folder: &str, what: &str, kind: &str) -> Result<(String, 
         (0..10).map(|again| if again == 0 { format!("{stem}.{kind}") } else { format!("{stem}-{again}.{kind}") });
     let free = names.map(|name| (folder.join(&name), name)).find(|(path, _)| !path.exists());
     free.map(|(path, name)| (name, path)).ok_or_else(|| Problem::busy("ten were made within this second"))
+}
+
+/// Makes room for `new`, once it is there: what fails costs no older one.
+fn evict(state: &Path, folder: &str, new: &str) {
+    for old in made(&state.join(folder)).iter().filter(|old| old.name != new).skip(KEPT - 1) {
+        if let Err(error) = std::fs::remove_file(&old.path) {
+            tracing::warn!(%error, file = %old.path.display(), "it cannot be removed to make room");
+        }
+    }
 }
 
 fn made(folder: &Path) -> Vec<Made> {
@@ -294,6 +303,7 @@ mod tests {
             let (name, path) = place(state.path(), "support", "bascule-support", "tar.gz").unwrap();
             assert!(!names.contains(&name));
             std::fs::write(path, "x").unwrap();
+            evict(state.path(), "support", &name);
             names.push(name);
         }
         assert_eq!(made(&state.path().join("support")).len(), KEPT);
@@ -308,14 +318,19 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_a_program_says_instead_of_beginning_is_told() {
+    async fn what_a_program_says_instead_of_beginning_is_told_and_no_older_capture_goes_for_it() {
         let state = tempfile::tempdir().unwrap();
         let program = state.path().join("program");
         std::fs::write(&program, "#!/bin/sh\necho 'bascule nstrace: no vserver web' >&2\nexit 1\n").unwrap();
         std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        let old: Vec<_> = (1..=KEPT).map(|n| state.path().join(TRACES).join(format!("nstrace-{n}.pcapng"))).collect();
+        std::fs::create_dir(state.path().join(TRACES)).unwrap();
+        old.iter().for_each(|old| std::fs::write(old, "x").unwrap());
         let tools = Tools::new(Some(program), Some(state.path().to_owned()));
         let problem = tools.start(&Wanted::default(), &"admin:a".into()).await.unwrap_err();
         assert_eq!((problem.code, &*problem.detail), ("not_done", "no vserver web"));
         assert!(tools.last(|_| ()).is_none());
+        assert!(old.iter().all(|old| old.exists()), "what does not begin costs no older one");
+        assert_eq!(tools.traces().len(), KEPT);
     }
 }

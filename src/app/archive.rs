@@ -15,9 +15,12 @@
 //! for its owner alone.
 
 mod backup;
+mod fitting;
 mod manifest;
 mod named;
 mod restore;
+
+use std::path::{Component, Path, PathBuf};
 
 pub use backup::backup;
 pub use restore::restore;
@@ -32,12 +35,29 @@ const FILES_MOST: usize = 100_000;
 /// Of a manifest. Bytes.
 const MANIFEST_MOST: u64 = 64 << 20;
 
-/// Files of a state directory that belong to a process, or are made anew.
-fn is_of_a_process(name: &str) -> bool {
+/// What belongs to a process, or is made anew: by the path inside the state directory. Names count at its top alone, since
+/// people name what lies in its folders; but half a zone (`zones/….new`) is what the appliance itself is writing.
+fn is_of_a_process(inside: &str) -> bool {
+    let (top, below) = inside.split_once('/').map_or((inside, None), |(top, below)| (top, Some(below)));
     matches!(
-        name,
+        top,
         "bascule.db" | "bascule.db-wal" | "bascule.db-shm" | "bascule.lock" | "bascule.sock" | "handover.json"
-    ) || name.ends_with(".new")
-        || name.starts_with("bascule.db.schema-")
-        || name.starts_with(".restore-")
+    ) || top.ends_with(".new")
+        || top.starts_with("bascule.db.schema-")
+        || top.starts_with(".restore-")
+        || top == "zones" && below.is_some_and(|below| below.ends_with(".new"))
+}
+
+/// Whole, without `.` and `..`, and with links as they are named.
+fn absolute(path: &Path) -> Result<PathBuf, String> {
+    let whole = std::path::absolute(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let mut plain = PathBuf::new();
+    for part in whole.components() {
+        match part {
+            Component::ParentDir => drop(plain.pop()),
+            Component::CurDir => {}
+            part => plain.push(part),
+        }
+    }
+    Ok(plain)
 }

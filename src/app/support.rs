@@ -107,6 +107,12 @@ pub fn support(archive: &Path, target: &Target) -> Result<Vec<String>, String> {
     Ok(told)
 }
 
+/// An answer, as it may leave the house.
+fn outside(mut answer: Value) -> String {
+    edit::value_for_support(&mut answer);
+    format!("{answer:#}\n")
+}
+
 // === impl Pieces ===
 
 impl Pieces {
@@ -124,14 +130,14 @@ impl Pieces {
     async fn ask(&mut self, client: &Client) {
         for (name, path) in ASKED {
             let answer = client.get::<Value>(path).await;
-            self.take(name, answer.map(|value| format!("{value:#}\n")).map_err(|e| e.to_string()));
+            self.take(name, answer.map(outside).map_err(|e| e.to_string()));
         }
         let journal = client.get::<Value>(&format!("/api/v1/journal?newest_first=true&limit={ENTRIES}")).await;
-        self.take("journal.json", journal.map(|value| format!("{value:#}\n")).map_err(|e| e.to_string()));
+        self.take("journal.json", journal.map(outside).map_err(|e| e.to_string()));
         self.take("metrics.txt", client.text("/metrics", "text/plain").await.map_err(|e| e.to_string()));
         let config = client.text("/api/v1/config", "application/toml").await.map_err(|e| e.to_string());
-        // Whoever asks over the socket is told everything. Comments too may hold settings, as in the journal.
-        self.take("config.toml", config.and_then(|text| edit::redact(&edit::for_journal(&text))));
+        // Whoever asks over the socket is told everything.
+        self.take("config.toml", config.map(|text| edit::for_support(&text)));
     }
 
     fn look(&mut self, state: &Path) {

@@ -14,7 +14,10 @@ use super::render::text::{Text, Value};
 
 pub(super) use hidden::{is_hidden, is_told};
 
-pub use hidden::{for_journal, gives_answer, is_redacted, is_secret, redact, request_without_query, value_for_journal};
+pub use hidden::{
+    for_journal, for_support, gives_answer, is_redacted, is_secret, redact, request_without_query, value_for_journal,
+    value_for_support,
+};
 pub use json::parse_json;
 pub use merge::{is_ordered, merge};
 pub use running::running;

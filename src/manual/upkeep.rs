@@ -58,14 +58,16 @@
 //!
 //! One file holds FILE, all that it names (includes, certificates, keys, zone files, databases, secrets, scripts), and the
 //! state directory: what people have set, scenarios, journal, outbox, drills, history, what was uploaded, keys that were
-//! made. It is a tar packed with gzip, with the size and the SHA-256 of every file in `bascule-backup.json`. It can be made
+//! made. Unfinished files of the appliance at the top of the state directory (`*.new`, `bascule.db.schema-*`) are not in it;
+//! what lies in `ssl` is, whatever its name. It is a tar packed with gzip, with the size and the SHA-256 of every file in `bascule-backup.json`. It can be made
 //! beside a running appliance: the database is copied as it is at one moment. What is running and not saved is not in it.
 //! It holds secrets, so it is made for its owner alone (mode 0600).
 //!
 //! A restore compares everything with the manifest before anything is moved into its place, and unpacks no more than that
 //! says. It refuses a state directory
 //! that a process holds or that is not empty, files of a configuration that are there already (`--replace` takes them), names
-//! that lead out of their folder, and what a newer version has made. What FILE names outside its folder is restored only with
+//! that lead out of their folder, and what a newer version has made; a backup without FILE, whose FILE is no TOML, or whose
+//! database is none; and two files that go to one place, or to where a folder is. Then nothing was changed. What FILE names outside its folder is restored only with
 //! `--elsewhere`, to where it was. Uploaded certificates are named by whole paths into the state directory: restore to the
 //! same one. As root, files are given to the owner of the folder that they go to.
 //!
@@ -110,15 +112,16 @@
 //! `-time` (60) are seconds, `-filesize` (100) the MiB of the file, `-size` the bytes that are kept of each packet (0, the default: all; a NetScaler
 //! keeps 164). A filter is `CONNECTION.LB_VSERVER.NAME.EQ("web")` (also `CS_VSERVER`), `CONNECTION.SVCNAME.EQ("web1")`, `CONNECTION.IP.EQ(192.0.2.7)` (also `SRCIP`, `DSTIP`:
 //! either end counts), `CONNECTION.PORT.EQ(443)`, or several of different kinds joined by `&&`; everything else is refused.
-//! The last five files are kept. It does not begin, and ends, where the disk has less than 128 MiB left. Beginning and ending stand in the journal; so who has looked at packets is known.
+//! The last five files are kept; the oldest goes once a new one has begun. It does not begin, and ends, where the disk has less than 128 MiB left. Beginning and ending stand in the journal; so who has looked at packets is known.
 //! NITRO's `nstrace` (`?action=start`, `?action=stop`, GET) is the same.
 //!
 //! ## Help from others
 //!
 //! `bascule support /tmp/bascule-support.tar.gz` gathers the configuration with secrets hidden, states of all objects, the
 //! last 5000 entries of the journal, metrics, and figures of the process and the machine from `/proc`; neither command lines
-//! nor environments, where secrets may stand, and no comment in which a setting stands. What it could not get it names. Look
-//! into it before you send it: names, addresses and what people wrote, in comments and as reasons, are in it.
+//! nor environments, where secrets may stand, and no comment of a configuration. Of addresses of HTTP the host alone is
+//! shown (`https://hooks.example.com/(hidden)`), since the path of a webhook is its secret, and of SQL no literal. What it
+//! could not get it names. Look into it before you send it: names, hosts and what people wrote as reasons are in it.
 //!
 //! `show techsupport` in the shell (`POST /api/v1/support`, for operators) has the running appliance make it in its state
 //! directory, says where it is, and keeps the last five; `GET /api/v1/support/NAME` fetches one. Neither these nor

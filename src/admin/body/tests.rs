@@ -29,6 +29,23 @@ fn an_unknown_key_is_refused_with_the_nearest_spelling() {
 }
 
 #[test]
+fn a_number_outside_its_bounds_is_refused_in_a_body_as_in_a_query() {
+    const KNOWN: &[Field] = &[field("size", FieldKind::Within(1, 1_000), "")];
+    let body = |value: &str| {
+        Fields::parse(&HeaderMap::new(), format!("{{\"size\": {value}}}").as_bytes(), KNOWN)?.integer("size")
+    };
+    for (value, read) in [("1", Some(1)), ("1000", Some(1_000)), ("null", None)] {
+        assert_eq!(body(value).unwrap(), read);
+    }
+    for value in ["0", "1001", "99999999999", "-1", "1.5", "\"10\""] {
+        let problem = body(value).unwrap_err();
+        assert_eq!(problem.status, 400);
+        assert_eq!(problem.detail, format!("`size` is a whole number from 1 to 1000, not {value}"));
+    }
+    assert_eq!(Params::parse("size=1001").unwrap().check(KNOWN).unwrap_err().status, 400);
+}
+
+#[test]
 fn a_key_that_comes_twice_is_refused() {
     assert!(fields(r#"{"delay": 1, "delay": 2}"#).unwrap_err().detail.contains("`delay` is defined twice"));
 }

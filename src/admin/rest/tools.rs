@@ -19,9 +19,11 @@ use super::super::dto::Items;
 use super::super::problem::Problem;
 use super::super::route::{Reads, Route, Segments};
 use super::super::tools::{Made, Running, Wanted};
+use crate::config::units::format_duration;
 
 /// Of a capture, where nothing is said.
 pub(crate) const TIME: Duration = Duration::from_secs(60);
+const TIME_LEAST: Duration = Duration::from_millis(1);
 pub(crate) const TIME_MOST: Duration = Duration::from_secs(3_600);
 /// Of its file, in MiB.
 pub(crate) const SIZE: u64 = 100;
@@ -38,7 +40,7 @@ const START: &[Field] = &[
     field("services", FieldKind::Texts, "Packets of these, or of members GROUP/MEMBER."),
     field("addresses", FieldKind::Texts, "Of these only what has one of these addresses at either end."),
     field("ports", FieldKind::Texts, "Of these only what has one of these ports at either end."),
-    field("time", FieldKind::Duration, "How long at most, up to 1h; default 60s."),
+    field("time", FieldKind::Duration, "How long at most, 1ms to 1h; default 60s."),
     field("size", FieldKind::Within(1, SIZE_MOST), "Of the file at most, in MiB; default 100."),
     field("snap", FieldKind::Within(0, SNAP_MOST), "So many bytes of each packet; default 0: all of it."),
 ];
@@ -219,8 +221,8 @@ impl App {
 
     /// Begins a capture, which the journal has before it is told of.
     pub(crate) async fn start_trace(&self, caller: &Caller, wanted: Wanted) -> Result<TraceDto, Problem> {
-        if wanted.time.is_zero() || wanted.time > TIME_MOST {
-            return Err(Problem::bad_request("`time` is at most 1h"));
+        if !(TIME_LEAST..=TIME_MOST).contains(&wanted.time) {
+            return Err(Problem::bad_request(format!("`time` is 1ms to 1h, not {}", format_duration(wanted.time))));
         }
         let body = wanted.document();
         let name = self.0.tools.start(&wanted, &caller.actor).await?;

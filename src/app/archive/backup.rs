@@ -3,14 +3,14 @@
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write as _};
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use super::manifest::{FORMAT, Item, Manifest, copy};
 use super::named::named;
-use super::{FILES_MOST, MANIFEST, TOTAL_MOST, is_of_a_process};
+use super::{FILES_MOST, MANIFEST, TOTAL_MOST, absolute, is_of_a_process};
 use crate::control::store;
 use crate::model::capture::{ARCHIVES, TRACES};
 
@@ -132,16 +132,14 @@ fn walk(root: &Path, folder: &Path, into: &mut Vec<Source>) -> Result<(), String
     for entry in entries {
         let entry = entry.map_err(failed)?;
         let (kind, path) = (entry.file_type().map_err(failed)?, entry.path());
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let is_beside = folder == root && [TRACES, ARCHIVES].contains(&&*name);
-        if is_of_a_process(&name) || is_beside {
+        let inside = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().into_owned();
+        if is_of_a_process(&inside) || [TRACES, ARCHIVES].contains(&&*inside) {
             continue;
         }
         if kind.is_dir() {
             walk(root, &path, into)?;
         } else if kind.is_file() && into.len() <= FILES_MOST {
-            let relative = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().into_owned();
-            into.push(Source { name: format!("state/{relative}"), path });
+            into.push(Source { name: format!("state/{inside}"), path });
         }
     }
     Ok(())
@@ -155,20 +153,6 @@ fn kept_as(folder: &Path, path: &Path) -> Result<String, String> {
         Ok(inside) => format!("config/{}", inside.display()),
         Err(_) => format!("elsewhere/{}", path.strip_prefix("/").unwrap_or(&path).display()),
     })
-}
-
-/// Whole, without `.` and `..`, and with links as they are named.
-fn absolute(path: &Path) -> Result<PathBuf, String> {
-    let whole = std::path::absolute(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    let mut plain = PathBuf::new();
-    for part in whole.components() {
-        match part {
-            Component::ParentDir => drop(plain.pop()),
-            Component::CurDir => {}
-            part => plain.push(part),
-        }
-    }
-    Ok(plain)
 }
 
 fn file_name(path: &Path) -> Result<String, String> {

@@ -73,6 +73,9 @@ impl Manifest {
                 return Err(format!("`{}` is in it twice", item.name));
             }
         }
+        if !seen.contains(&format!("config/{}", self.file)) {
+            return Err(format!("it is damaged: FILE (`config/{}`) is not in its manifest", self.file));
+        }
         Ok(())
     }
 }
@@ -81,7 +84,7 @@ impl Manifest {
 /// for itself.
 pub(super) fn is_safe(name: &str) -> bool {
     let under = ["config/", "elsewhere/", "state/"].iter().find_map(|folder| name.strip_prefix(folder));
-    let is_made = |name: &str| name != "bascule.db" && is_of_a_process(name);
+    let is_made = |inside: &str| inside != "bascule.db" && is_of_a_process(inside);
     under.is_some_and(is_plain) && !name.strip_prefix("state/").is_some_and(is_made)
 }
 
@@ -123,9 +126,16 @@ mod tests {
 
     #[test]
     fn names_that_would_leave_their_folder_are_no_names() {
-        for good in
-            ["config/box.toml", "config/certs/www.pem", "state/bascule.db", "elsewhere/etc/ssl/a.pem", "config/..a"]
-        {
+        for good in [
+            "config/box.toml",
+            "config/certs/www.pem",
+            "state/bascule.db",
+            "elsewhere/etc/ssl/a.pem",
+            "config/..a",
+            "state/ssl/www.new",
+            "state/ssl/bascule.lock",
+            "state/a/.restore-1",
+        ] {
             assert!(is_safe(good), "{good}");
         }
         let bad = [
@@ -144,6 +154,9 @@ mod tests {
             "config/a//b",
             "state/bascule.lock",
             "state/bascule.db-wal",
+            "state/bascule.db/x",
+            "state/a.new",
+            "state/zones/a.new",
         ];
         for bad in bad {
             assert!(!is_safe(bad), "{bad}");
@@ -175,6 +188,7 @@ mod tests {
         assert!(refused(&|m| m.files[0].bytes = u64::MAX).contains("bytes"));
         assert!(refused(&|m| m.files.push(m.files[0].clone())).contains("twice"));
         assert!(refused(&|m| m.file = "../box.toml".into()).contains("not the name"));
+        assert!(refused(&|m| m.file = "other.toml".into()).contains("FILE (`config/other.toml`) is not in"));
         assert!(refused(&|m| m.files[0].name = "state/../../x".into()).contains("not a name"));
     }
 }

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::config::{self, Files};
 use crate::files::{self, DiskFiles};
@@ -19,6 +20,7 @@ struct Noting {
 /// as far as they were read. The sentence, where there is one, says that.
 pub(super) fn named(file: &Path) -> Result<(Vec<String>, Option<String>), String> {
     let root = files::root(file).map_err(|why| format!("{} {why}", file.display()))?;
+    let text = Arc::clone(&root.text);
     let noting = Noting { disk: DiskFiles::beside(file), named: RefCell::default() };
     let loaded = config::load(root, &[], &noting);
     let mut named = noting.named.into_inner();
@@ -30,6 +32,9 @@ pub(super) fn named(file: &Path) -> Result<(Vec<String>, Option<String>), String
             });
             named.extend(scripts);
             None
+        }
+        Err(_) if text.parse::<toml::Table>().is_err() => {
+            Some(format!("{} is no TOML: nothing restores this backup, make another once it is mended", file.display()))
         }
         Err(_) => Some(format!("{} does not load: files that it names may be missing", file.display())),
     };

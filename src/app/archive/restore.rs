@@ -14,7 +14,7 @@ use std::rc::Rc;
 use flate2::read::GzDecoder;
 
 use super::manifest::{Item, Manifest, copy};
-use super::{MANIFEST, MANIFEST_MOST, is_of_a_process};
+use super::{MANIFEST, MANIFEST_MOST, fitting, is_of_a_process};
 use crate::control::store;
 
 /// Between two files: the headers of the next one, with a long name. Bytes.
@@ -80,6 +80,7 @@ pub fn restore(
     if let Some(missing) = expected.keys().next() {
         return Err(format!("{shown} is damaged: `{missing}` is missing, and {} more", expected.len() - 1));
     }
+    fitting::check(&moves.all, config, state).map_err(|why| format!("{shown}: {why}"))?;
     if !replace && let Some((_, there)) = moves.all.iter().find(|(_, to)| to.exists()) {
         return Err(format!("{} is there already: move it away, or say --replace", there.display()));
     }

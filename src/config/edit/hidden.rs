@@ -5,6 +5,7 @@
 //! [`redact`] is for people, [`for_journal`] for the journal, whose texts still load so that they can be replayed.
 
 mod comments;
+mod outside;
 mod policies;
 
 use std::sync::LazyLock;
@@ -14,6 +15,7 @@ use toml_edit::{Item, TableLike, Value as Toml};
 
 use crate::config::values::without_userinfo;
 
+pub use outside::{for_support, value_for_support};
 pub(in crate::config) use policies::is_told;
 
 /// Keys whose values are hidden, with everything below them; also as aliases.

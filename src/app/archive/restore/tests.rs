@@ -172,6 +172,75 @@ fn a_backup_that_was_changed_restores_nothing() {
     assert!(site.restore_to("new").unwrap_err().contains("is no backup, or damaged"));
 }
 
+/// Another file in it, as its manifest says.
+fn with(manifest: &mut serde_json::Value, pieces: &mut Vec<(String, Vec<u8>)>, name: &str, bytes: &[u8]) {
+    let (_, sha256) = copy(&mut &*bytes, &mut io::sink(), 1 << 20).unwrap();
+    let item = json!({ "name": name, "bytes": bytes.len(), "sha256": sha256, "mode": 0o600 });
+    let files = manifest["files"].as_array_mut().unwrap();
+    files.retain(|file| file["name"] != name);
+    files.push(item);
+    pieces.retain(|piece| piece.0 != name);
+    pieces.push((name.to_owned(), bytes.to_vec()));
+}
+
+#[test]
+fn a_backup_that_is_as_it_says_and_would_be_no_appliance_restores_nothing() {
+    type Change = fn(&mut serde_json::Value, &mut Vec<(String, Vec<u8>)>);
+    let cases: [(&str, Change); 8] = [
+        ("FILE (`config/other.toml`) is not in its manifest", |manifest, _| manifest["file"] = "other.toml".into()),
+        ("FILE is no TOML", |manifest, pieces| with(manifest, pieces, "config/box.toml", b"[no")),
+        ("FILE is no TOML", |manifest, pieces| with(manifest, pieces, "config/box.toml", b"\xff\0")),
+        ("is no database", |manifest, pieces| with(manifest, pieces, "state/bascule.db", b"")),
+        ("is no database", |manifest, pieces| {
+            with(manifest, pieces, "state/bascule.db", b"SQLite format 4\0 and more")
+        }),
+        ("is not a name that a backup has", |manifest, pieces| with(manifest, pieces, "state/bascule.db/x", b"")),
+        ("two files of it go to", |manifest, pieces| with(manifest, pieces, "config/new.toml", b"")),
+        ("would be a file and a folder", |manifest, pieces| with(manifest, pieces, "state/cookie.key/x", b"")),
+    ];
+    for (why, change) in cases {
+        let site = Site::new();
+        entries(&site.at("state"), 1);
+        site.backup().unwrap();
+        forged(&site, change);
+        let refused = site.restore_to("new").unwrap_err();
+        assert!(refused.contains(why), "{why}: {refused}");
+        let left = |folder: &str| fs::read_dir(site.at(folder)).into_iter().flatten().flatten().collect::<Vec<_>>();
+        assert!(left("new/etc").is_empty(), "{why}: {:?}", left("new/etc"));
+        assert!(left("new/state").iter().all(|entry| entry.file_name() == "bascule.lock"), "{why}");
+    }
+    let site = Site::new();
+    entries(&site.at("state"), 1);
+    site.backup().unwrap();
+    fs::create_dir_all(site.at("new/etc/hash")).unwrap();
+    let new = site.at("new");
+    let refused = restore(&site.at("kept.tar.gz"), &new.join("etc/new.toml"), &new.join("state"), true, false);
+    assert!(refused.unwrap_err().contains("is a folder"));
+    assert!(!new.join("etc/new.toml").exists());
+}
+
+#[test]
+fn what_people_have_uploaded_is_kept_whatever_its_name() {
+    let site = Site::new();
+    entries(&site.at("state"), 1);
+    let names = ["www.new", "bascule.db", "bascule.db.schema-3", ".restore-1", "bascule.lock", "traces"];
+    fs::create_dir_all(site.at("state/ssl")).unwrap();
+    for name in names {
+        fs::write(site.at("state/ssl").join(name), name).unwrap();
+    }
+    for left_out in ["state/handover.json", "state/save.new", "state/bascule.db.schema-3"] {
+        fs::write(site.at(left_out), "x").unwrap();
+    }
+    site.backup().unwrap();
+    site.restore_to("new").unwrap();
+    for name in names {
+        assert_eq!(fs::read_to_string(site.at("new/state/ssl").join(name)).unwrap(), name);
+    }
+    for left_out in ["handover.json", "save.new", "bascule.db.schema-3"] {
+        assert!(!site.at("new/state").join(left_out).exists(), "{left_out}");
+    }
+}
+
 #[test]
 fn a_backup_that_is_cut_off_anywhere_or_unpacks_without_end_restores_nothing() {
     let site = Site::new();
@@ -193,7 +262,7 @@ fn a_backup_that_is_cut_off_anywhere_or_unpacks_without_end_restores_nothing() {
         made_at: "now".into(),
         schema: None,
         file: "box.toml".into(),
-        files: vec![],
+        files: vec![Item { name: "config/box.toml".into(), bytes: 0, sha256: String::new(), mode: 0o600 }],
     });
     let text = text.unwrap();
     manifest.set_path(MANIFEST).unwrap();

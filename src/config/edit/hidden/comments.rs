@@ -5,6 +5,16 @@ const HIDDEN: &str = "# (a setting)";
 
 /// A TOML text in which every comment with a `=`, a `://` or a `@` in it is replaced. Lines keep their numbers.
 pub(super) fn without_settings(text: &str) -> String {
+    let sets = |comment: &str| ["=", "://", "@"].iter().any(|sign| comment.contains(sign));
+    replaced(text, |comment| if sets(comment) { HIDDEN } else { comment })
+}
+
+/// A TOML text without any comment. Lines keep their numbers.
+pub(super) fn without(text: &str) -> String {
+    replaced(text, |_| "")
+}
+
+fn replaced(text: &str, shown: impl Fn(&str) -> &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find(['#', '"', '\'']) {
@@ -13,8 +23,7 @@ pub(super) fn without_settings(text: &str) -> String {
         let is_comment = from.starts_with('#');
         let end = if is_comment { from.find('\n').unwrap_or(from.len()) } else { end_of_string(from) };
         let (piece, after) = from.split_at(end);
-        let hides = is_comment && ["=", "://", "@"].iter().any(|sign| piece.contains(sign));
-        out.push_str(if hides { HIDDEN } else { piece });
+        out.push_str(if is_comment { shown(piece) } else { piece });
         rest = after;
     }
     out + rest
