@@ -20,7 +20,8 @@
 //!   interfaces in the same way as VIPs; everything else is refused with a sentence.
 //! - **Whom the machine asks for the time** (`[time]`) is written for systemd-timesyncd in the same way.
 //!
-//! Nothing here runs until a configuration has a `[network]`: a developer's machine is left alone.
+//! Nothing here runs until a configuration has a `[network]`, or an earlier process of the same state directory has
+//! left addresses: a developer's machine is left alone.
 
 mod arp;
 mod carry;

@@ -41,7 +41,13 @@ fn is_of_a_process(inside: &str) -> bool {
     let (top, below) = inside.split_once('/').map_or((inside, None), |(top, below)| (top, Some(below)));
     matches!(
         top,
-        "bascule.db" | "bascule.db-wal" | "bascule.db-shm" | "bascule.lock" | "bascule.sock" | "handover.json"
+        "bascule.db"
+            | "bascule.db-wal"
+            | "bascule.db-shm"
+            | "bascule.lock"
+            | "bascule.sock"
+            | "handover.json"
+            | "addresses"
     ) || top.ends_with(".new")
         || top.starts_with("bascule.db.schema-")
         || top.starts_with(".restore-")

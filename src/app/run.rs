@@ -150,7 +150,7 @@ async fn start(options: &RunOptions, taking: &mut Option<Taking>) -> Result<Runn
     let folder = options.config.parent().map(Path::to_owned).unwrap_or_default();
     let (cell, observations) = (Arc::clone(&reactor.cell), reactor.observations.clone());
     let dataplane = Dataplane::start_at(cell, observations, clock.instant(Tick::ZERO), folder, handed.clone()).await;
-    let network = Networking::start(Arc::clone(&reactor.cell), reactor.observations.clone());
+    let network = Networking::start(Arc::clone(&reactor.cell), reactor.observations.clone(), state.clone());
     let secondaries = Secondaries::new(reactor.observations.clone(), state.as_deref());
     let dns = DnsServer::start_handed(Arc::clone(&reactor.cell), Some(secondaries), handed.clone()).await;
     tokio::spawn(join_listeners(Arc::clone(&reactor.cell), dataplane.reconciled(), dns.reconciled()));

@@ -3,6 +3,7 @@
 mod adc;
 mod admin;
 mod datacenter;
+mod network;
 
 use std::collections::{HashMap, HashSet};
 
@@ -25,6 +26,7 @@ pub fn all(report: &mut Report, document: &Table, model: &Model) {
     admin::doors(cx);
     monitors(cx);
     vservers(cx);
+    network::addresses(cx);
     scenarios(cx);
     datacenter::pairs(cx);
     datacenter::peers(cx);

@@ -60,9 +60,19 @@
 //!   the new one.
 //! - **Nobody else's.** Addresses that Bascule adds bear its mark (`ip addr` shows `proto 98`; a kernel of 5.18 or later
 //!   keeps it). What does not bear it is used where it is, and never removed. A process that follows one that was killed
-//!   keeps what is still wanted at once, and removes the rest; what the system does not let go of is a problem in
-//!   `/status`. A handover to another process ([`upkeep`](super::upkeep)) takes nothing off and adds nothing anew. Two processes with `[network]` in one network of a machine
-//!   would take each other's addresses away: run one.
+//!   keeps what is still wanted at once, asks once whether somebody else has it by now (`contested`), and removes the
+//!   rest; what the system does not let go of is a problem in `/status`. A handover to another process
+//!   ([`upkeep`](super::upkeep)) takes nothing off that is still wanted and adds nothing anew. Two processes with
+//!   `[network]` in one network of a machine would take each other's addresses away: run one.
+//! - **Nothing is left over.** Where `[network]` is gone, VIPs and source addresses that a process of the same state
+//!   directory had put on interfaces are removed: by a reload, by the process that takes over, by the next start
+//!   after a kill. They stand in its file `addresses`; what another instance has put there stays. Where the right to
+//!   remove them is missing, `/status` says which are left, and where. An `--ephemeral` process has no such file:
+//!   what a kill leaves of it is removed by the next one with `[network]`, or by hand (`ip addr del`). A start
+//!   without `[network]` does not touch the interfaces' own settings (below), so that nobody is cut off.
+//!
+//! `check` warns of an address that is the first or the last of a subnet in `[network.interface]` or `source_addresses`
+//! (IPv4, up to /30): no host can have it.
 //!
 //! `address_state` is `present`, `probing`, `waiting` (`address_error` says for what: an interface, its subnet, its link),
 //! `conflict`, `contested` or `refused`. UP and DOWN do not depend on it: they tell of servers.

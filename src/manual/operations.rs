@@ -20,8 +20,9 @@
 //!
 //! ## The state directory
 //!
-//! One SQLite database, `bascule.db`, a lock, and `bascule.sock`, the socket of the command line. The tables can be read with `sqlite3` while
-//! the appliance runs. Two processes cannot share a directory.
+//! One SQLite database, `bascule.db`, a lock, `bascule.sock`, the socket of the command line, and with `[network]`
+//! the file `addresses`: what was put on interfaces ([`network`](super::network)). The tables can be read with `sqlite3`
+//! while the appliance runs. Two processes cannot share a directory.
 //!
 //! | table | holds |
 //! |---|---|

@@ -20,7 +20,7 @@
 
 mod turn;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::net::IpAddr;
 use std::time::Duration;
@@ -278,9 +278,24 @@ impl Plan {
 
     /// Takes everything off the machine that was put there, but the interfaces' own addresses. To be called once, last.
     pub fn leave(&mut self) -> Vec<Act> {
-        let is_own = |ip: &IpAddr| self.wishes.get(ip).is_some_and(|wish| wish.own);
-        let ours = self.machine.addresses.iter().filter(|a| a.ours && !is_own(&a.address.ip));
-        ours.map(|a| Act::Remove { link: a.link, address: a.address }).collect()
+        self.leaving().map(|a| Act::Remove { link: a.link, address: a.address }).collect()
+    }
+
+    /// What is on the machine when `acts` are done and is to leave with this program.
+    pub fn put(&self, acts: &[Act]) -> BTreeSet<IpAddr> {
+        let added = acts.iter().filter_map(|act| match act {
+            Act::Add { address, .. } if !self.is_own(address.ip) => Some(address.ip),
+            _ => None,
+        });
+        self.leaving().map(|a| a.address.ip).chain(added).collect()
+    }
+
+    fn leaving(&self) -> impl Iterator<Item = &Assigned> {
+        self.machine.addresses.iter().filter(|a| a.ours && !self.is_own(a.address.ip))
+    }
+
+    fn is_own(&self, ip: IpAddr) -> bool {
+        self.wishes.get(&ip).is_some_and(|wish| wish.own)
     }
 
     /// How every wish stands.

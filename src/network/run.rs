@@ -2,11 +2,13 @@
 //! how every address stands. Nothing is decided here.
 
 mod interfaces;
+mod put;
 mod tell;
 
 use std::collections::HashMap;
 use std::io;
 use std::net::IpAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -24,6 +26,7 @@ use crate::model::event::Observation;
 use crate::model::network::{self, AddressState};
 use crate::model::time::Tick;
 use crate::snapshot::Cell;
+use put::Put;
 
 /// Everything is looked at again at least so often: a word of the kernel may be lost where there are too many.
 const LOOK_EVERY: Duration = Duration::from_secs(30);
@@ -32,7 +35,8 @@ const BURST: Duration = Duration::from_millis(10);
 /// What did not work is tried again.
 const RETRY: Duration = Duration::from_secs(10);
 
-/// Looks after the machine's network, as soon as a configuration has a `[network]`.
+/// Looks after the machine's network, as soon as a configuration has a `[network]`, or an earlier process has left
+/// addresses on it.
 pub struct Networking {
     stop: watch::Sender<bool>,
     task: JoinHandle<()>,
@@ -46,6 +50,7 @@ struct Keeper {
     began: Instant,
     plan: Plan,
     ears: Ears,
+    put: Put,
     /// The configuration that is followed.
     model: Option<Arc<Model>>,
     /// What was told last of each address.
@@ -64,11 +69,12 @@ struct Keeper {
 // === impl Networking ===
 
 impl Networking {
-    /// To be called within a tokio runtime.
-    pub fn start(cell: Arc<Cell>, observations: mpsc::Sender<Observation>) -> Networking {
+    /// To be called within a tokio runtime. `state`: the state directory, where it is written which addresses were put
+    /// on interfaces; without one nobody knows them after a kill.
+    pub fn start(cell: Arc<Cell>, observations: mpsc::Sender<Observation>, state: Option<PathBuf>) -> Networking {
         let (stop, stopping) = watch::channel(false);
         let time = tokio::spawn(timesyncd::keep(Arc::clone(&cell)));
-        let task = tokio::spawn(run(cell, observations, stopping));
+        let task = tokio::spawn(run(cell, observations, state, stopping));
         Networking { stop, task, time }
     }
 
@@ -86,11 +92,17 @@ impl Networking {
     }
 }
 
-async fn run(cell: Arc<Cell>, observations: mpsc::Sender<Observation>, mut stopping: watch::Receiver<bool>) {
+async fn run(
+    cell: Arc<Cell>,
+    observations: mpsc::Sender<Observation>,
+    state: Option<PathBuf>,
+    mut stopping: watch::Receiver<bool>,
+) {
+    let put = Put::read(state.as_deref());
     let mut published = cell.subscribe();
     loop {
         published.borrow_and_update();
-        if cell.load().model.network.is_some() {
+        if cell.load().model.network.is_some() || !put.is_empty() {
             break;
         }
         tokio::select! {
@@ -106,6 +118,7 @@ async fn run(cell: Arc<Cell>, observations: mpsc::Sender<Observation>, mut stopp
         began: Instant::now(),
         plan: Plan::default(),
         ears,
+        put,
         model: None,
         told: HashMap::new(),
         applied: None,
@@ -167,6 +180,8 @@ async fn run(cell: Arc<Cell>, observations: mpsc::Sender<Observation>, mut stopp
     for act in keeper.plan.leave() {
         keeper.carry_out(&netlink, &act).await;
     }
+    keeper.look(&netlink).await;
+    keeper.put.write(keeper.plan.put(&[])).await;
 }
 
 /// Tries until it works; `None`: it is to stop.
@@ -232,6 +247,9 @@ impl Keeper {
             self.failed = failed;
             self.applied = network;
         }
+        if self.put.follow(snapshot.model.network.is_some(), self.plan.machine()) {
+            self.look_at = self.now();
+        }
         self.plan.want(wishes(&snapshot.model, self.by_netlink));
         true
     }
@@ -239,7 +257,10 @@ impl Keeper {
     async fn look(&mut self, netlink: &Netlink) {
         self.look_at = self.now() + LOOK_EVERY;
         match netlink.look().await {
-            Ok(machine) => self.plan.observe(machine),
+            Ok(mut machine) => {
+                self.put.tell_apart(self.now(), &mut machine);
+                self.plan.observe(machine);
+            }
             Err(error) => tracing::warn!(%error, "cannot read the addresses of this machine"),
         }
     }
@@ -249,6 +270,7 @@ impl Keeper {
         // What is added shows at once, and may have something following; a few rounds are enough, and never endless.
         for _ in 0..4 {
             let acts = self.plan.settle(self.now());
+            self.put.write(self.plan.put(&acts)).await;
             let mut changed = false;
             for act in &acts {
                 changed |= self.carry_out(netlink, act).await;
@@ -258,6 +280,7 @@ impl Keeper {
             }
             self.look(netlink).await;
         }
+        self.put.write(self.plan.put(&[])).await;
         self.tell();
     }
 

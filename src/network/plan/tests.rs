@@ -221,9 +221,11 @@ fn what_a_killed_process_has_left_is_kept_where_it_is_wanted_and_removed_where_n
     world.observe();
     world.wait(SECOND * 5);
     let done = world.take();
-    assert_eq!(done[..2], ["announce 2 192.0.2.10", "remove 3 198.51.100.77/32"]);
-    assert!(done[2..].iter().all(|act| act == "announce 2 192.0.2.10"), "{done:?}");
-    assert!(world.state(VIP).is_here(), "at once, and without asking");
+    assert_eq!(done[..3], ["probe 2 192.0.2.10", "announce 2 192.0.2.10", "remove 3 198.51.100.77/32"]);
+    assert!(done[3..].iter().all(|act| act == "announce 2 192.0.2.10"), "{done:?}");
+    assert!(world.state(VIP).is_here(), "at once, and whatever the answer is");
+    world.hear(HIGHER, VIP, VIP);
+    assert_eq!(world.state(VIP), AddressState::Contested { interface: "eth0".into(), by: HIGHER.to_string() });
 }
 
 #[test]

@@ -57,6 +57,10 @@ impl Turn<'_> {
             }
             Some(_) => {
                 if !matches!(row.phase, Phase::Held { link, ours: true, .. } if link == home.index) {
+                    // An earlier process has left it, and somebody else may have it by now: whoever does will answer.
+                    if matches!(row.phase, Phase::New) && ip.is_ipv4() && home.asks && home.up && !wish.own {
+                        self.acts.push(Act::Probe { link: home.index, ip });
+                    }
                     let phase = Phase::Held { link: home.index, ours: true, announced: 0, due: self.now };
                     *row = Row { phase, claim: None };
                 }

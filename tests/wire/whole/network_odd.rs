@@ -59,6 +59,19 @@ fn a_process_without_the_right_says_which_one_it_lacks_and_leaves_what_it_cannot
         problems.as_array().is_some_and(|all| all.iter().any(|problem| problem["text"] == left))
     });
     assert_eq!(networks.addresses("a", "eth0").iter().filter(|held| held.starts_with(VIP)).count(), 0);
+
+    // Without `[network]` it says the same of what its own state directory names, and nothing where it names none.
+    drop(a);
+    let mut a = Box::start_powerless_in(&networks.name("a"), "");
+    assert!(!a.get("/status").to_string().contains("is left on"));
+    a.kill();
+    std::fs::write(a.path("state/addresses"), "10.77.0.77\n").unwrap();
+    a.start_again();
+    within(PATIENT, "what is left over is a problem without a network, too", || {
+        let problems = a.get("/status")["problems"].clone();
+        problems.as_array().is_some_and(|all| all.iter().any(|problem| problem["text"] == left))
+    });
+    assert!(a.log().contains("10.77.0.77 is not removed from eth0: this process lacks"), "{}", a.log());
 }
 
 #[test]
@@ -98,4 +111,40 @@ fn an_interface_that_goes_and_comes_back_has_its_addresses_again_and_a_hundred_l
     let held = networks.addresses("a", "eth0");
     let left: Vec<&String> = held.iter().filter(|held| held.ends_with("/32")).collect();
     assert_eq!(left, ["10.77.0.150/32"]);
+}
+
+#[test]
+fn what_a_process_put_on_interfaces_goes_with_a_start_without_a_network_and_another_instances_stays() {
+    if !namespaces::can_be_made("addresses that are left over without [network]") {
+        return;
+    }
+    let networks = networks();
+    let without = "[vserver.web]\ntype = \"HTTP\"\naddress = \"10.77.0.10:80\"\n";
+    let held = || [networks.addresses("a", "eth0"), networks.addresses("a", "eth1")].concat();
+    let has = |address: &str| held().iter().any(|held| held.starts_with(&format!("{address}/32")));
+    let own = "[network.interface.eth1]\naddresses = [\"10.77.1.9/24\"]\n";
+    let with = config(SNIP, &format!("{own}{}", web(VIP)));
+    let mut a = Box::start_in(&networks.name("a"), &with);
+    expect_state(&a, "web", "present");
+    within(PATIENT, "the source address is there", || has(SNIP));
+    a.kill();
+    // With the mark, and by another hand.
+    networks.ip("a", &["addr", "add", "10.77.0.98/32", "dev", "eth0", "proto", "98"]);
+    std::fs::write(a.path("box.toml"), without).unwrap();
+    a.start_again();
+    within(PATIENT, "a killed process's addresses are gone", || !has(VIP) && !has(SNIP));
+    assert!(has("10.77.0.98"), "another instance's stays: {:?}", held());
+    assert!(held().contains(&"10.77.1.9/24".to_owned()), "and so does the interface's own");
+    networks.ip("a", &["addr", "del", "10.77.0.98/32", "dev", "eth0"]);
+    assert_eq!(a.stop(), 0);
+
+    std::fs::write(a.path("box.toml"), &with).unwrap();
+    a.start_again();
+    expect_state(&a, "web", "present");
+    std::fs::write(a.path("box.toml"), without).unwrap();
+    let (status, text) = a.run(&["handover", "--state", &a.path("state").display().to_string()]);
+    assert_eq!(status, 0, "{text}");
+    assert_eq!(a.handed_over(), 0);
+    within(PATIENT, "they are gone after a handover", || !has(VIP) && !has(SNIP));
+    assert_eq!(a.get("/vservers/web")["address_state"], "unmanaged");
 }

@@ -9,11 +9,12 @@ pub(super) fn network_problems(world: &World<'_>, problems: &mut Vec<ProblemDto>
     if let Some(why) = &*world.snapshot.network.time.lock() {
         problems.push(problem("error", "time", "", None, why.clone(), "config"));
     }
-    let Some(network) = &world.model.network else { return };
     let mut report = |severity, text: String| problems.push(problem(severity, "network", "", None, text, "config"));
+    // Without `[network]`, too: what an earlier process has left.
     for what in &*world.snapshot.network.trouble.lock() {
         report("error", what.clone());
     }
+    let Some(network) = &world.model.network else { return };
     for (ip, state) in &*world.snapshot.network.dns.lock() {
         let severity = if state.is_here() { "warning" } else { "error" };
         state.trouble().into_iter().for_each(|why| report(severity, format!("address {ip} of DNS: {why}")));
