@@ -340,6 +340,7 @@ mod tests {
     #[test]
     fn each_call_has_a_connection_of_its_own_because_a_kept_one_may_be_dead() {
         use std::io::{BufRead as _, Write as _};
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let server = std::thread::spawn(move || {

@@ -24,11 +24,12 @@ fn a_handover_leaves_every_address_where_it_is_and_servers_see_the_same_source_a
     let mut probes = s1.take("/health");
     within(PATIENT, "it is probed", || {
         probes.extend(s1.take("/health"));
-        probes.len() > 5
+        probes.len() > 8
     });
-    // The first one may be on its way before the addresses of the machine are known.
+    // The first ones may be on their way before the addresses of the machine are known.
     let elsewhere = probes.iter().filter(|from| **from != snip).count();
-    assert!(elsewhere <= 1, "{probes:?}");
+    let last = &probes[probes.len() - 3..];
+    assert!(elsewhere <= 3 && last.iter().all(|from| *from == snip), "{probes:?}");
     assert!(networks.addresses("a", "eth0").contains(&format!("{VIP}/32")));
     assert!(!a.log().contains("removed from"), "nothing was ever taken off: {}", a.log());
     assert_eq!(a.log().matches(&format!("{VIP} added to")).count(), 1, "nor added again");
@@ -123,13 +124,16 @@ fn what_a_process_put_on_interfaces_goes_with_a_start_without_a_network_and_anot
     let held = || [networks.addresses("a", "eth0"), networks.addresses("a", "eth1")].concat();
     let has = |address: &str| held().iter().any(|held| held.starts_with(&format!("{address}/32")));
     let own = "[network.interface.eth1]\naddresses = [\"10.77.1.9/24\"]\n";
-    let with = config(SNIP, &format!("{own}{}", web(VIP)));
+    let other = "[vserver.other]\ntype = \"HTTP\"\naddress = \"10.77.0.98:80\"\n";
+    let with = config(SNIP, &format!("{own}{}{other}", web(VIP)));
     let mut a = Box::start_in(&networks.name("a"), &with);
     expect_state(&a, "web", "present");
-    within(PATIENT, "the source address is there", || has(SNIP));
+    within(PATIENT, "all are there", || has(SNIP) && has("10.77.0.98"));
     a.kill();
-    // With the mark, and by another hand.
-    networks.ip("a", &["addr", "add", "10.77.0.98/32", "dev", "eth0", "proto", "98"]);
+    // What the file does not name is another instance's, though it bears the mark.
+    let named = std::fs::read_to_string(a.path("state/addresses")).unwrap();
+    assert_eq!(named, format!("{VIP}\n10.77.0.98\n{SNIP}\n"));
+    std::fs::write(a.path("state/addresses"), named.replace("10.77.0.98\n", "")).unwrap();
     std::fs::write(a.path("box.toml"), without).unwrap();
     a.start_again();
     within(PATIENT, "a killed process's addresses are gone", || !has(VIP) && !has(SNIP));
@@ -146,5 +150,5 @@ fn what_a_process_put_on_interfaces_goes_with_a_start_without_a_network_and_anot
     assert_eq!(status, 0, "{text}");
     assert_eq!(a.handed_over(), 0);
     within(PATIENT, "they are gone after a handover", || !has(VIP) && !has(SNIP));
-    assert_eq!(a.get("/vservers/web")["address_state"], "unmanaged");
+    assert!(a.get("/vservers/web")["address_state"].is_null(), "nobody looks after it");
 }
