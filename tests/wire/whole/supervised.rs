@@ -29,7 +29,11 @@ impl Manager {
     fn hears(&self, line: &str) -> String {
         let mut message = [0; 512];
         loop {
-            let length = self.socket.recv(&mut message).unwrap_or_else(|error| panic!("no {line}: {error}"));
+            let length = match self.socket.recv(&mut message) {
+                // A signal to this process, of another test's child.
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+                heard => heard.unwrap_or_else(|error| panic!("no {line}: {error}")),
+            };
             let text = String::from_utf8_lossy(&message[..length]).into_owned();
             if text.lines().any(|found| found == line) {
                 return text;
