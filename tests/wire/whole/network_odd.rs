@@ -146,9 +146,13 @@ fn what_a_process_put_on_interfaces_goes_with_a_start_without_a_network_and_anot
     a.start_again();
     expect_state(&a, "web", "present");
     std::fs::write(a.path("box.toml"), without).unwrap();
-    let (status, text) = a.run(&["handover", "--state", &a.path("state").display().to_string()]);
+    let state = a.path("state").display().to_string();
+    let (status, text) = a.run(&["reload", "--state", &state]);
+    assert_eq!(status, 0, "{text}");
+    within(PATIENT, "they are gone after a reload", || !has(VIP) && !has(SNIP));
+    let (status, text) = a.run(&["handover", "--state", &state]);
     assert_eq!(status, 0, "{text}");
     assert_eq!(a.handed_over(), 0);
-    within(PATIENT, "they are gone after a handover", || !has(VIP) && !has(SNIP));
+    assert!(!has(VIP) && !has(SNIP), "and stay so: {:?}", held());
     assert!(a.get("/vservers/web")["address_state"].is_null(), "nobody looks after it");
 }
