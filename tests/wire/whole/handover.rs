@@ -1,13 +1,14 @@
 //! A process that gives its sockets and its state to the next: nobody outside notices, whatever becomes of the next one.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use super::box_under_test::{Backend, Box, http, within};
+use super::handover_attacked::silent;
 
 /// Requests a second of all clients.
 const RATE: u32 = 500;
@@ -283,22 +284,7 @@ fn a_new_program_that_does_not_start_a_bad_file_and_an_unsaved_change_leave_the_
 #[test]
 fn a_new_process_that_is_killed_once_it_has_the_state_changes_nothing_and_the_next_one_goes_on() {
     let (a, b) = (Backend::start("a"), Backend::start("b"));
-    // Takes connections and never answers: until the time-out nobody knows what to think of it.
-    let silent = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let more = format!(
-        r#"
-        [monitor.patient]
-        type = "HTTP"
-        request = "GET /health"
-        interval = "10s"
-        response_timeout = "4s"
-        [service.silent]
-        type = "HTTP"
-        address = "{}"
-        monitors = ["patient"]
-        "#,
-        silent.local_addr().expect("its address")
-    );
+    let (_silent, more) = silent();
     let mut box_ = Box::start(&config(&[&a, &b], &more));
     box_.act("PUT", "/switches/go", r#"{"value": true}"#);
     let load = Load::start(box_.vip("web"));
