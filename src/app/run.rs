@@ -11,7 +11,6 @@ use std::sync::Arc;
 
 use tokio::runtime::Runtime;
 use tokio::sync::watch;
-use tokio::task::AbortHandle;
 
 use super::handover::{self, Giver, Taking};
 use super::logging::Logging;
@@ -75,7 +74,7 @@ pub(super) async fn run(options: RunOptions, logging: &Logging) -> ExitCode {
         running.reactor.handle.begin_writing().await;
         taking.named().await;
     }
-    let life = supervised::watch(running.reactor.handle.clone());
+    supervised::watch(running.reactor.handle.clone());
     let end = {
         let mut telling = pin!(tell_ready(&running, &options));
         loop {
@@ -94,8 +93,6 @@ pub(super) async fn run(options: RunOptions, logging: &Logging) -> ExitCode {
     let code = match end {
         End::Handed(heir) => {
             tracing::info!("handed over: draining for at most {:?}", options.drain);
-            // The other one's to give.
-            life.inspect(AbortHandle::abort);
             return running.leave(options.drain, &mut stop, heir).await;
         }
         End::Signal(name) => {

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use super::wire::{self, Line, Said};
 use super::{LOADED_WITHIN, READY_WITHIN, VARIABLE};
-use crate::app::RunOptions;
+use crate::app::{RunOptions, supervised};
 use crate::config::Problem;
 use crate::control::{Handle, World};
 use crate::dataplane::handed::Socket;
@@ -150,7 +150,7 @@ impl Giver {
         };
         within(READY_WITHIN, "to be ready", ready).await??;
         // From here on there is no way back.
-        name_main_process(pid);
+        supervised::name_main_process(pid);
         let _ = line.say(&Said::Named).await;
         Ok(())
     }
@@ -175,13 +175,6 @@ impl Heir {
                 Ok(Some(_)) | Err(_) => std::future::pending().await,
             }
         }
-    }
-}
-
-/// Tells the service manager which process is the main one from now on, before this one ends.
-fn name_main_process(pid: u32) {
-    if let Err(error) = sd_notify::notify(&[sd_notify::NotifyState::MainPid(pid)]) {
-        tracing::warn!(%error, "the service manager does not listen");
     }
 }
 

@@ -1,7 +1,11 @@
 //! What a service manager hears of the process, and what it may ask of it: systemd's `Type=notify` and `ExecReload=`.
 
+use std::io::IoSliceMut;
+use std::mem::MaybeUninit;
 use std::os::unix::net::UnixDatagram;
 use std::time::Duration;
+
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg, sockopt};
 
 use super::box_under_test::Box;
 
@@ -22,23 +26,33 @@ impl Manager {
         let path = dir.path().join("notify").display().to_string();
         let socket = UnixDatagram::bind(&path).expect("a socket");
         socket.set_read_timeout(Some(Duration::from_secs(20))).expect("a time-out");
+        sockopt::set_socket_passcred(&socket, true).expect("senders are told");
         Manager { _dir: dir, path, socket }
     }
 
     /// Waits for a message with this line; answers the message.
     fn hears(&self, line: &str) -> String {
-        let mut message = [0; 512];
         loop {
-            let length = match self.socket.recv(&mut message) {
-                // A signal to this process, of another test's child.
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
-                heard => heard.unwrap_or_else(|error| panic!("no {line}: {error}")),
-            };
-            let text = String::from_utf8_lossy(&message[..length]).into_owned();
+            let (text, _) = self.next().unwrap_or_else(|error| panic!("no {line}: {error}"));
             if text.lines().any(|found| found == line) {
                 return text;
             }
         }
+    }
+
+    /// The next message, and which process sent it.
+    fn next(&self) -> rustix::io::Result<(String, i32)> {
+        let (mut message, mut space) = ([0; 512], [MaybeUninit::uninit(); rustix::cmsg_space!(ScmCredentials(1))]);
+        let mut control = RecvAncillaryBuffer::new(&mut space);
+        // A signal to this process, of another test's child, ends no wait.
+        let heard = rustix::io::retry_on_intr(|| {
+            recvmsg(&self.socket, &mut [IoSliceMut::new(&mut message)], &mut control, RecvFlags::empty())
+        })?;
+        let sender = control.drain().find_map(|control| match control {
+            RecvAncillaryMessage::ScmCredentials(sender) => Some(sender.pid.as_raw_nonzero().get()),
+            _ => None,
+        });
+        Ok((String::from_utf8_lossy(&message[..heard.bytes]).into_owned(), sender.expect("the system says who")))
     }
 }
 
@@ -59,18 +73,36 @@ fn a_service_manager_is_told_of_the_start_of_life_and_of_the_stop() {
 
 #[test]
 fn a_service_manager_hears_of_the_next_process_before_that_gives_a_sign_of_life_and_only_of_it_from_then_on() {
-    let manager = Manager::new();
-    let environment = [("NOTIFY_SOCKET", &*manager.path), ("WATCHDOG_USEC", "300000")];
-    let mut box_ = Box::start_with_environment(&environment, CONFIG);
-    manager.hears("READY=1");
-    let (status, text) = box_.run(&["handover", "--state", &box_.path("state").display().to_string()]);
-    assert_eq!(status, 0, "{text}");
-    assert_eq!(box_.handed_over(), 0);
-    let told = manager.hears(&format!("MAINPID={}", box_.heir()));
-    assert!(!told.contains("STOPPING"), "{told}");
-    manager.hears("READY=1");
-    for _ in 0..3 {
-        manager.hears("WATCHDOG=1");
+    for _ in 0..5 {
+        let manager = Manager::new();
+        // Signs so often that one is about to be given whenever the next process is named.
+        let environment = [("NOTIFY_SOCKET", &*manager.path), ("WATCHDOG_USEC", "30000")];
+        let mut box_ = Box::start_with_environment(&environment, CONFIG);
+        manager.hears("READY=1");
+        let state = box_.path("state").display().to_string();
+        let before = box_.pid();
+        // The socket keeps few messages, and whoever sends more waits.
+        let heard = std::thread::scope(|scope| {
+            let hearing = scope.spawn(|| {
+                let mut all = vec![manager.next().expect("a sign of life")];
+                let named = |all: &[(String, i32)]| all.iter().position(|(text, _)| text.starts_with("MAINPID="));
+                while named(&all).is_none_or(|at| all.len() < at + 50) {
+                    all.push(manager.next().expect("a sign of life"));
+                }
+                all
+            });
+            let (status, text) = box_.run(&["handover", "--state", &state]);
+            assert_eq!(status, 0, "{text}");
+            hearing.join().expect("it hears")
+        });
+        assert_eq!(box_.handed_over(), 0);
+        let at = heard.iter().position(|(text, _)| text.starts_with("MAINPID=")).expect("it is named");
+        let heir = i32::try_from(box_.heir()).expect("a number of a process");
+        assert_eq!(heard[at].0.trim(), format!("MAINPID={heir}"));
+        let (old, new) = (heard[..=at].iter(), heard[at + 1..].iter());
+        assert!(old.clone().all(|(_, sender)| i64::from(*sender) == i64::from(before)), "{heard:?}");
+        assert!(new.clone().all(|(_, sender)| *sender == heir), "{heard:?}");
+        assert!(heard.iter().all(|(text, _)| !text.contains("STOPPING")), "{heard:?}");
     }
 }
 
@@ -83,8 +115,7 @@ fn a_process_that_stands_still_gives_no_sign_of_life() {
     box_.signal("STOP");
     // What was said before; then nothing for longer than the manager allows.
     manager.socket.set_read_timeout(Some(Duration::from_millis(600))).expect("a time-out");
-    let mut message = [0; 512];
-    let before = std::iter::from_fn(|| manager.socket.recv(&mut message).ok()).take(20).count();
+    let before = std::iter::from_fn(|| manager.next().ok()).take(20).count();
     assert!(before < 20, "it goes on");
     box_.signal("CONT");
     manager.hears("WATCHDOG=1");
